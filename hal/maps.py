@@ -1,0 +1,204 @@
+"""Maps between SI and device units: pure functions of one channel, no I/O.
+
+    servo      rad  <-> pulse_us      integer, no allocation on a microcontroller
+    thruster   N    <-> pulse_us      measured curves by battery voltage, dead-band skipped
+    valve      Pa   <-> current_ua    crack current, then linear
+    sensors    counts -> SI           linear or a monotone table
+
+Actuator maps take fixed-point SI (hal/fixed.py) and give integers; `idle` is the device value that asks
+nothing of the actuator (no pulse, a motor's neutral, no current). Portable: CPython and MicroPython.
+"""
+
+from hal.fixed import BITS, ONE, fixed
+
+_SCALE_BITS = 4  # pulse scale is kept in 1/16 us a radian, so that angle * scale stays a small integer
+
+
+def clamp(value, low, high):
+    return low if value < low else high if value > high else value
+
+
+class ServoMap:
+    """Angle to pulse: centre, scale, direction as mounted, trim, end stops."""
+
+    idle = 0  # no pulse: the servo is limp
+
+    def __init__(self, centre_us, us_per_rad, direction, trim_us, low_us, high_us):
+        self.zero_us = centre_us + trim_us
+        self.us_per_rad = us_per_rad * direction
+        self._scale = int(us_per_rad * (1 << _SCALE_BITS) + 0.5) * direction
+        self.low_us = low_us
+        self.high_us = high_us
+
+    def to_device(self, angle):
+        pulse_us = self.zero_us + (
+            (angle * self._scale + (1 << (BITS + _SCALE_BITS - 1))) >> (BITS + _SCALE_BITS)
+        )
+        return clamp(pulse_us, self.low_us, self.high_us)
+
+    def to_si(self, pulse_us):
+        return fixed((pulse_us - self.zero_us) / self.us_per_rad)
+
+
+class PolynomialCurve:
+    """Thrust of one motor at one voltage: two polynomials anchored at the edges of the dead-band.
+
+    N = sum c_k u**k for k = 1.., with u the pulse's distance from the dead-band's edge in units of 100 us
+    (so that the coefficients are of like size); `reverse` is given as a positive force.
+    """
+
+    def __init__(self, volts, dead_low_us, dead_high_us, forward, reverse):
+        self.volts = volts
+        self.dead_low_us = dead_low_us
+        self.dead_high_us = dead_high_us
+        self._forward = forward
+        self._reverse = reverse
+
+    def force_n(self, pulse_us):
+        if pulse_us > self.dead_high_us:
+            return self._along(self._forward, (pulse_us - self.dead_high_us) / 100)
+        if pulse_us < self.dead_low_us:
+            return -self._along(self._reverse, (self.dead_low_us - pulse_us) / 100)
+        return 0.0
+
+    @staticmethod
+    def _along(coefficients, u):
+        force_n = 0.0
+        k = len(coefficients)
+        while k:
+            k -= 1
+            force_n = (force_n + coefficients[k]) * u
+        return force_n
+
+
+class TableCurve:
+    """Thrust of one motor at one voltage: measured points, straight lines between them."""
+
+    def __init__(self, volts, pulses_us, forces_n):
+        self.volts = volts
+        self._pulses_us = pulses_us
+        self._forces_n = forces_n
+
+    def force_n(self, pulse_us):
+        return interpolate(self._pulses_us, self._forces_n, pulse_us)
+
+
+def interpolate(xs, ys, x):
+    """Straight lines between points of growing x; the end values hold beyond them."""
+    if x <= xs[0]:
+        return ys[0]
+    low = 0
+    high = len(xs) - 1
+    if x >= xs[high]:
+        return ys[high]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if xs[middle] <= x:
+            low = middle
+        else:
+            high = middle
+    return ys[low] + (ys[high] - ys[low]) * (x - xs[low]) / (xs[high] - xs[low])
+
+
+class ThrusterMap:
+    """Force to pulse by inverting the motor's measured curves at the battery's present voltage."""
+
+    def __init__(self, neutral_us, low_us, high_us, curves, nominal_v):
+        self.idle = neutral_us
+        self.low_us = low_us
+        self.high_us = high_us
+        self._curves = curves  # of growing voltage
+        self.use_volts(nominal_v)
+
+    def use_volts(self, volts):
+        """Blend the two curves measured nearest to this voltage."""
+        k = 0
+        while k < len(self._curves) - 2 and self._curves[k + 1].volts < volts:
+            k += 1
+        self._low_curve = self._curves[k]
+        self._high_curve = self._curves[min(k + 1, len(self._curves) - 1)]
+        span_v = self._high_curve.volts - self._low_curve.volts
+        self._blend = clamp((volts - self._low_curve.volts) / span_v, 0.0, 1.0) if span_v else 0.0
+
+    def force_n(self, pulse_us):
+        low_n = self._low_curve.force_n(pulse_us)
+        return low_n + (self._high_curve.force_n(pulse_us) - low_n) * self._blend
+
+    def to_device(self, force):
+        """The whole microsecond whose force is nearest; a force below half a step is none."""
+        want_n = force / ONE
+        if want_n == 0:
+            return self.idle
+        near = self.idle
+        far = self.high_us if want_n > 0 else self.low_us
+        while abs(far - near) > 1:
+            middle = (near + far) // 2
+            if abs(self.force_n(middle)) < abs(want_n):
+                near = middle
+            else:
+                far = middle
+        # near gives less than asked; far at least as much, or it is the end stop
+        short_n = abs(want_n) - abs(self.force_n(near))
+        over_n = abs(self.force_n(far)) - abs(want_n)
+        best = far if over_n < short_n else near
+        return best if self.force_n(best) else self.idle
+
+    def to_si(self, pulse_us):
+        return fixed(self.force_n(pulse_us))
+
+
+class ValveMap:
+    """Pressure to coil current: nothing below the crack current, then linear up to the coil's limit."""
+
+    idle = 0
+
+    def __init__(self, crack_ua, ua_per_pa, high_ua):
+        self._crack_ua = crack_ua
+        self._ua_per_pa = ua_per_pa
+        self._high_ua = high_ua
+
+    def to_device(self, pressure):
+        if pressure <= 0:
+            return 0
+        return min(self._crack_ua + int(pressure * self._ua_per_pa / ONE + 0.5), self._high_ua)
+
+    def to_si(self, current_ua):
+        return fixed(max(current_ua - self._crack_ua, 0) / self._ua_per_pa)
+
+
+class LinearSensor:
+    """Counts to SI by zero and slope; a count outside low..high is no reading."""
+
+    def __init__(self, zero_count, per_count, low_count, high_count):
+        self._zero_count = zero_count
+        self._per_count = per_count
+        self._low_count = low_count
+        self._high_count = high_count
+
+    def to_si(self, count):
+        return (count - self._zero_count) * self._per_count
+
+    def valid(self, count):
+        return self._low_count <= count <= self._high_count
+
+    def to_count(self, value):
+        return int(self._zero_count + value / self._per_count + 0.5)
+
+
+class TableSensor:
+    """Counts to SI by a measured table with straight lines between its points."""
+
+    def __init__(self, counts, values):
+        self._counts = counts
+        self._values = values
+
+    def to_si(self, count):
+        return interpolate(self._counts, self._values, count)
+
+    def valid(self, count):
+        return self._counts[0] <= count <= self._counts[-1]
+
+    def to_count(self, value):
+        if self._values[0] <= self._values[-1]:
+            return int(interpolate(self._values, self._counts, value) + 0.5)
+        return int(interpolate(self._values[::-1], self._counts[::-1], value) + 0.5)

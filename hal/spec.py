@@ -1,0 +1,214 @@
+"""The HAL's tables of the vehicle file: [actuator.*] and [sensor.*], as typed structs.
+
+CPython only. `read` validates them and gives plain lists that hal/build.py (portable) builds a board from.
+"""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from hal.vehicle_file import VehicleFile
+
+Positive = Annotated[float, Meta(gt=0)]
+Pulse = Annotated[int, Meta(ge=400, le=2600)]
+Port = Annotated[int, Meta(ge=0, le=255)]
+
+
+class _Table(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class Servo(_Table, tag_field="map", tag="servo", kw_only=True):
+    """Angle to pulse. A limp servo ("off") stays where the water leaves it."""
+
+    port: Port
+    centre_us: Pulse = 1500
+    us_per_rad: Annotated[float, Meta(ge=10, le=2000)]
+    direction: Literal[1, -1] = 1
+    trim_us: Annotated[int, Meta(ge=-300, le=300)] = 0
+    low_us: Pulse
+    high_us: Pulse
+    min_rad: Annotated[float, Meta(ge=-3.2, le=3.2)]
+    max_rad: Annotated[float, Meta(ge=-3.2, le=3.2)]
+    slew_rad_s: Positive
+    safe_rad: Annotated[float, Meta(ge=-3.2, le=3.2)] | Literal["off"] = "off"
+
+
+class Polynomial(_Table, tag_field="fit", tag="polynomial", kw_only=True):
+    """Thrust at one voltage, N = sum c_k u^k, k = 1..5, u in 100 us from the dead-band's edge."""
+
+    battery_v: Positive
+    dead_low_us: Pulse
+    dead_high_us: Pulse
+    forward: Annotated[list[float], Meta(min_length=1, max_length=5)]
+    reverse: Annotated[list[float], Meta(min_length=1, max_length=5)]
+
+
+class Points(_Table, tag_field="fit", tag="table", kw_only=True):
+    """Thrust at one voltage as measured points of growing pulse and force."""
+
+    battery_v: Positive
+    pulses_us: Annotated[list[Pulse], Meta(min_length=2)]
+    forces_n: Annotated[list[float], Meta(min_length=2)]
+
+
+class Thruster(_Table, tag_field="map", tag="thruster", kw_only=True):
+    """Force to pulse through curves measured at one or more battery voltages."""
+
+    port: Port
+    neutral_us: Pulse = 1500
+    low_us: Pulse
+    high_us: Pulse
+    nominal_v: Positive
+    battery: str = ""
+    curve: Annotated[list[Polynomial | Points], Meta(min_length=1)]
+    min_n: float
+    max_n: float
+    slew_n_s: Positive
+    safe_n: float | Literal["off"] = "off"
+
+
+class Valve(_Table, tag_field="map", tag="valve", kw_only=True):
+    """Pressure to coil current."""
+
+    port: Port
+    crack_ua: Annotated[int, Meta(ge=0, le=1_000_000)]
+    ua_per_pa: Positive
+    high_ua: Annotated[int, Meta(gt=0, le=1_000_000)]
+    min_pa: Annotated[float, Meta(ge=0)] = 0.0
+    max_pa: Positive
+    slew_pa_s: Positive
+    safe_pa: Annotated[float, Meta(ge=0)] | Literal["off"] = "off"
+
+
+class Place(_Table, kw_only=True):
+    """Where a range sensor sits and what it sees, in the vehicle's frame (x ahead, y to port)."""
+
+    x_m: float
+    y_m: float
+    bearing_deg: Annotated[float, Meta(ge=-180, le=180)]
+    half_angle_deg: Annotated[float, Meta(ge=0, le=90)]
+    range_m: Positive
+
+
+Unit = Literal["m", "rad", "rad/s", "m/s", "m/s2", "N", "Pa", "V", "A", "K", "1"]
+
+
+class Linear(_Table, tag_field="map", tag="linear", kw_only=True):
+    """value = (count - zero_count) * per_count, in `unit`."""
+
+    port: Port
+    unit: Unit
+    per_count: float
+    zero_count: int = 0
+    low_count: int
+    high_count: int
+    max_age_s: Positive
+    place: Place | None = None
+
+
+class Table(_Table, tag_field="map", tag="table", kw_only=True):
+    """Measured points of growing count, straight lines between them."""
+
+    port: Port
+    unit: Unit
+    counts: Annotated[list[int], Meta(min_length=2)]
+    values: Annotated[list[float], Meta(min_length=2)]
+    max_age_s: Positive
+    place: Place | None = None
+
+
+Actuators = dict[str, Servo | Thruster | Valve]
+Sensors = dict[str, Linear | Table]
+TABLES = ("actuator", "sensor")
+
+
+def read(file: VehicleFile) -> dict[str, list[dict[str, Any]]]:
+    """The channels as plain lists in file order, every value checked."""
+    actuators = file.read("actuator", Actuators)
+    sensors = file.read("sensor", Sensors)
+    if not actuators:
+        raise file.error("actuator", "there is none; a vehicle needs at least one")
+    for kind, channels in (("actuator", actuators), ("sensor", sensors)):
+        _check_ports(file, kind, channels)
+    for name, actuator in actuators.items():
+        key = f"actuator.{name}"
+        _check_range(file, key, actuator)
+        if isinstance(actuator, Thruster):
+            _check_thruster(file, key, actuator, sensors)
+    for name, sensor in sensors.items():
+        if isinstance(sensor, Linear):
+            if sensor.per_count == 0:
+                raise file.error(f"sensor.{name}.per_count", "0 would make every reading the same")
+            if sensor.low_count >= sensor.high_count:
+                raise file.error(f"sensor.{name}.low_count", f"must be below high_count, {sensor.high_count}")
+        else:
+            _check_growing(file, f"sensor.{name}.counts", sensor.counts, len(sensor.values))
+    return {"actuators": _plain(actuators), "sensors": _plain(sensors)}
+
+
+def _plain(channels: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"name": name, **msgspec.to_builtins(channel)} for name, channel in channels.items()]
+
+
+def _check_ports(file: VehicleFile, kind: str, channels: dict[str, Any]) -> None:
+    """Two channels on one port would fight; valves and pulses come from different drivers."""
+    taken: dict[tuple[str, int], str] = {}
+    for name, channel in channels.items():
+        if not (name.isidentifier() and name == name.lower()):
+            raise file.error(f"{kind}.{name}", "a channel's name is made of small letters, digits and _")
+        wire = ("current" if isinstance(channel, Valve) else "pulse" if kind == "actuator" else kind, channel.port)
+        if wire in taken:
+            problem = f"{channel.port} is taken by {kind}.{taken[wire]} already; give each its own"
+            raise file.error(f"{kind}.{name}.port", problem)
+        taken[wire] = name
+
+
+LIMITS = {"servo": ("rad", "rad_s"), "thruster": ("n", "n_s"), "valve": ("pa", "pa_s")}
+
+
+def _check_range(file: VehicleFile, key: str, actuator: Servo | Thruster | Valve) -> None:
+    unit, _ = LIMITS[str(actuator.__struct_config__.tag)]
+    low, high = getattr(actuator, f"min_{unit}"), getattr(actuator, f"max_{unit}")
+    safe = getattr(actuator, f"safe_{unit}")
+    if low >= high:
+        raise file.error(f"{key}.min_{unit}", f"{low} must be below max_{unit}, {high}")
+    if safe != "off" and not low <= safe <= high:
+        raise file.error(f"{key}.safe_{unit}", f"{safe} lies outside min_{unit} to max_{unit}, {low} to {high}")
+    if not isinstance(actuator, Valve) and actuator.low_us >= actuator.high_us:
+        raise file.error(f"{key}.low_us", f"{actuator.low_us} must be below high_us, {actuator.high_us}")
+
+
+def _check_thruster(file: VehicleFile, key: str, thruster: Thruster, sensors: Sensors) -> None:
+    if thruster.battery and thruster.battery not in sensors:
+        raise file.error(f"{key}.battery", f'there is no sensor "{thruster.battery}"')
+    volts = [curve.battery_v for curve in thruster.curve]
+    if volts != sorted(set(volts)):
+        raise file.error(f"{key}.curve", f"battery_v must grow from curve to curve, found {volts}")
+    for k, curve in enumerate(thruster.curve):
+        at = f"{key}.curve.{k}"
+        if isinstance(curve, Points):
+            _check_growing(file, f"{at}.pulses_us", curve.pulses_us, len(curve.forces_n))
+            _check_growing(file, f"{at}.forces_n", curve.forces_n, len(curve.pulses_us), strictly=False)
+        elif not curve.dead_low_us < curve.dead_high_us:
+            raise file.error(f"{at}.dead_low_us", "must be below dead_high_us")
+        _check_monotone(file, at, thruster, curve)
+
+
+def _check_monotone(file: VehicleFile, at: str, thruster: Thruster, curve: Polynomial | Points) -> None:
+    """An inverse map needs thrust that never falls as the pulse grows."""
+    from hal.build import build_curve
+
+    force = build_curve(msgspec.to_builtins(curve)).force_n
+    for pulse_us in range(thruster.low_us, thruster.high_us):
+        if force(pulse_us + 1) < force(pulse_us):
+            raise file.error(at, f"thrust falls as the pulse grows past {pulse_us} us; it must never fall")
+
+
+def _check_growing(file: VehicleFile, key: str, values: list, count: int, strictly: bool = True) -> None:
+    if len(values) != count:
+        raise file.error(key, f"has {len(values)} values, its counterpart {count}; they must be as many")
+    for before, after in zip(values, values[1:], strict=False):
+        if after < before or (strictly and after == before):
+            raise file.error(key, f"must grow from value to value, found {before} then {after}")

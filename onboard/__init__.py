@@ -1,0 +1,1 @@
+"""What runs on the vehicle: sense, estimate, guide, control, safety gate, act."""

@@ -1,0 +1,43 @@
+"""Wires a vehicle's settings to a board: the only place that does. Portable: CPython and MicroPython.
+
+Settings are plain dictionaries and lists: what onboard/vehicle.py makes of a vehicle file, or what a
+microcontroller was sent.
+"""
+
+from hal.build import build_board
+from onboard.control.swim_law import SwimLaw
+from onboard.control.tail import Inverse, Tail
+from onboard.estimate.planar import PlanarEstimator
+from onboard.gait.build import build_gait
+from onboard.guidance.cycle import Cycle, Schedule
+from onboard.guidance.decide import Decider
+from onboard.guidance.detect import Detector
+from onboard.guidance.tasks import Pursue, Track, Wander
+from onboard.loop import Loop, Stage
+from onboard.safety import build_gate
+
+TASKS = {"wander": Wander, "track": Track, "pursue": Pursue}
+
+
+def build_loop(settings, scenario, driver):
+    """A loop ready to tick, disarmed. `scenario` is one of the settings' scenarios."""
+    rate_hz = settings["rate_hz"]
+    guide_hz = settings["guide_hz"]
+    every = rate_hz // guide_hz
+    board = build_board(settings, driver, rate_hz)
+    law = SwimLaw(settings["control"])
+    gait = build_gait(settings["gait"], board, rate_hz)
+    tail = Tail(gait, law.frequency_max_hz, law.deflection_max_rad)
+    stages = [Stage("estimate", 1, PlanarEstimator(settings["estimate"], board, law, rate_hz).step)]
+    if scenario["task"] == "schedule":
+        stages.append(Stage("guide", every, Schedule(scenario["rows"], board, rate_hz).step))
+    else:
+        task = TASKS[scenario["task"]](scenario, board, guide_hz)
+        detector = Detector(settings["sensors"], board, guide_hz)
+        decider = Decider(settings["guidance"], law, guide_hz)
+        stages.append(Stage("guide", every, Cycle(task, detector, decider).step))
+        stages.append(Stage("control", every, Inverse(law).step))
+    stages.append(Stage("tail", every, tail.ask))
+    stages.append(Stage("gait", 1, tail.step))
+    gate = build_gate(settings["failsafes"], board, rate_hz)
+    return Loop(board, stages, gate, rate_hz)

@@ -1,0 +1,1 @@
+"""Controllers: pure steps from estimates and wants to gait settings and commands."""

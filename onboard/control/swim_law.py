@@ -1,0 +1,78 @@
+"""What a tail-beat does to the vehicle, as the controller knows it: speed, thrust, drag and turn rate.
+
+The quick law of the tail-swimming literature: at tail-beat frequency f the vehicle settles where friction
+drag meets thrust, U = f * metres_per_beat (the Strouhal number is constant), and a deflection d of the tail
+turns it at turn_rad_per_beat * f * sin(d), whatever its speed. Portable; floats.
+"""
+
+import math
+
+from hal.maps import clamp, interpolate
+
+
+class SwimLaw:
+    POINTS = 48
+
+    def __init__(self, settings):
+        self.mass_kg = settings["mass_kg"]
+        self.metres_per_beat = settings["metres_per_beat"]
+        self.turn_rad_per_beat = settings["turn_rad_per_beat"]
+        self.frequency_max_hz = settings["frequency_max_hz"]
+        self.deflection_max_rad = settings["deflection_max_rad"]
+        self._half_rho_s = 0.5 * settings["density_kg_m3"] * settings["wetted_area_m2"]
+        self._reynolds_per_m_s = settings["reynolds_length_m"] / settings["viscosity_m2_s"]
+        # thrust by frequency, squared spacing because force grows so; inverted by interpolation
+        top_hz = self.frequency_max_hz
+        self._hz = [top_hz * k / self.POINTS for k in range(self.POINTS + 1)]
+        self._n = [self._drag_n(hz * self.metres_per_beat) for hz in self._hz]
+
+    def _drag_n(self, speed_m_s):
+        if speed_m_s <= 1e-6:
+            return 0.0
+        reynolds = speed_m_s * self._reynolds_per_m_s
+        friction = 1.328 * reynolds**-0.5 + 0.074 * reynolds**-0.2
+        return self._half_rho_s * friction * speed_m_s * speed_m_s
+
+    def thrust_n(self, frequency_hz):
+        """Thrust along the tail; a negative frequency (wave from tail to head) pushes backward."""
+        force_n = interpolate(self._hz, self._n, abs(frequency_hz))
+        return force_n if frequency_hz >= 0 else -force_n
+
+    def drag_n(self, speed_m_s):
+        return self.thrust_n(speed_m_s / self.metres_per_beat)
+
+    def frequency_hz(self, thrust_n):
+        """The frequency that gives a thrust, within the tail's limits."""
+        frequency_hz = interpolate(self._n, self._hz, abs(thrust_n))
+        return frequency_hz if thrust_n >= 0 else -frequency_hz
+
+    def acceleration_m_s2(self, frequency_hz, deflection_rad, speed_m_s):
+        push_n = self.thrust_n(frequency_hz) * math.cos(deflection_rad)
+        return (push_n - self.drag_n(speed_m_s)) / self.mass_kg
+
+    def turn_rate_rad_s(self, frequency_hz, deflection_rad):
+        return self.turn_rad_per_beat * abs(frequency_hz) * math.sin(deflection_rad)
+
+    def invert(self, want, speed_m_s):
+        """Fill in frequency and deflection for the wanted acceleration and turn rate.
+
+        The two are coupled: deflection wastes thrust, frequency sets how much deflection a turn needs.
+        Turning comes first: where the thrust wanted is too little to turn with, the tail beats faster.
+        """
+        need_n = self.mass_kg * want.acceleration_m_s2 + self.drag_n(speed_m_s)
+        largest = math.sin(self.deflection_max_rad)
+        turn_hz = min(abs(want.turn_rate_rad_s) / (self.turn_rad_per_beat * largest), self.frequency_max_hz)
+        sine = clamp(math.sin(want.deflection_rad), -largest, largest)
+        frequency_hz = 0.0
+        for _ in range(3):
+            frequency_hz = self.frequency_hz(need_n / math.sqrt(1 - sine * sine))
+            if abs(frequency_hz) < turn_hz:
+                frequency_hz = turn_hz if frequency_hz >= 0 else -turn_hz
+            if frequency_hz == 0:
+                sine = 0.0
+            else:
+                sine = want.turn_rate_rad_s / (self.turn_rad_per_beat * abs(frequency_hz))
+                sine = clamp(sine, -largest, largest)
+        want.frequency_hz = frequency_hz
+        want.deflection_rad = math.asin(sine)
+        want.amplitude = 1.0 if frequency_hz else 0.0

@@ -1,0 +1,39 @@
+"""The controller of a vehicle that swims with its tail: wanted motion -> tail settings -> joint commands.
+
+Two stages. `Inverse` turns wanted acceleration and turn rate into frequency and deflection; `Tail` hands the
+settings to the gait at the guidance rate and swims it at the loop's. Portable.
+"""
+
+from hal.fixed import fixed
+
+
+class Inverse:
+    def __init__(self, law):
+        self._law = law
+
+    def step(self, state):
+        self._law.invert(state.want, state.estimate.speed_m_s or 0.0)
+
+
+class Tail:
+    def __init__(self, gait, frequency_max_hz, deflection_max_rad):
+        self.gait = gait
+        self._frequency_max = fixed(frequency_max_hz)
+        self._deflection_max = fixed(deflection_max_rad)
+
+    def ask(self, state):
+        want = state.want
+        self.gait.ask(
+            _within(want.frequency_hz, self._frequency_max),
+            _within(want.amplitude, fixed(1.0)),
+            _within(want.deflection_rad, self._deflection_max),
+        )
+
+    def step(self, state):
+        self.gait.step(state.commands)
+
+
+def _within(value, limit):
+    """A setting guidance got wrong must not reach the gait; without a number there is no tail-beat."""
+    count = fixed(value)
+    return 0 if count is None else min(max(count, -limit), limit)

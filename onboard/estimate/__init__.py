@@ -1,0 +1,1 @@
+"""Estimators: from readings to what the vehicle believes of itself."""

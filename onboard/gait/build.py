@@ -1,0 +1,15 @@
+"""From the vehicle file's [gait] table to a gait: `source` chooses where the wave comes from. Portable."""
+
+from onboard.gait.cpg import CpgGait
+from onboard.gait.gait import TableGait
+from onboard.gait.shape import shape_of
+
+
+def build_gait(settings, board, rate_hz):
+    shape = shape_of(settings)
+    joints = [board.actuator(name) for name in settings["joints"]]
+    share = settings["turn_share"]
+    convergence_per_s = settings["convergence_per_s"]
+    if settings["source"] == "table":
+        return TableGait(shape, joints, share, rate_hz, convergence_per_s)
+    return CpgGait(shape, joints, share, rate_hz, convergence_per_s, settings["coupling_per_s"])

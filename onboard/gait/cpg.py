@@ -1,0 +1,55 @@
+"""Central pattern generator: a chain of amplitude-controlled phase oscillators (Ijspeert's form).
+
+    phase_i' = w + k * sum over neighbours j of sin(phase_j - phase_i - (lead_j - lead_i))
+    angle_i  = amplitude_i sin(phase_i)
+
+Amplitudes and leads come from the first harmonic of the gait's table, so the chain swims the same wave. When
+the shape changes, phases pull each other into the new leads and amplitudes glide: no joint ever steps, which
+switching tables cannot promise. Portable; integers only.
+"""
+
+import math
+
+from hal.fixed import BITS
+from onboard.gait.gait import Gait
+from onboard.gait.phase import MASK, TURN, Lag, sine
+
+
+class CpgGait(Gait):
+    def __init__(self, shape, joints, turn_share, rate_hz, convergence_per_s, coupling_per_s):
+        super().__init__(shape, joints, turn_share, rate_hz, convergence_per_s)
+        # phase counts per tick at sin = 1, in units of 64 so that the product with a sine stays small
+        self._pull = int(coupling_per_s / rate_hz / (2 * math.pi) * TURN / 64 + 0.5)
+        self.phases = [lead for lead in shape.leads]
+        self._steps = [0] * len(joints)
+        self._amplitudes = [Lag(convergence_per_s, rate_hz, a) for a in shape.amplitudes]
+        self._gain = 0
+
+    def reshape(self, shape):
+        super().reshape(shape)
+        for lag, amplitude in zip(self._amplitudes, shape.amplitudes):
+            lag.target = amplitude
+
+    def advance(self, phase_step, gain):
+        self._gain = gain
+        phases = self.phases
+        leads = self.shape.leads
+        last = len(phases) - 1
+        i = 0
+        while i <= last:
+            pull = 0
+            own = phases[i] - leads[i]
+            if i > 0:
+                pull = sine(phases[i - 1] - leads[i - 1] - own)
+            if i < last:
+                pull += sine(phases[i + 1] - leads[i + 1] - own)
+            self._steps[i] = phase_step + ((self._pull * pull) >> 8)
+            i += 1
+        i = 0
+        while i <= last:
+            phases[i] = (phases[i] + self._steps[i]) & MASK
+            self._amplitudes[i].step()
+            i += 1
+
+    def angle(self, i):
+        return (((self._amplitudes[i].value * sine(self.phases[i])) >> BITS) * self._gain) >> BITS

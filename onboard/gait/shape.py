@@ -1,0 +1,24 @@
+"""The shape of a gait: one beat as a table of joint angles, and its first harmonic.
+
+Made from a wave once, in floats; what the two gait sources need of it is kept as integers. Portable.
+"""
+
+from hal.fixed import fixed
+from onboard.gait.phase import phase_of
+from onboard.gait.wave import Wave, first_harmonic
+
+
+class Shape:
+    def __init__(self, table):
+        self.joints = len(table[0])
+        self.rows = len(table)
+        self.angles = [fixed(angle) for row in table for angle in row]  # row after row
+        harmonics = first_harmonic(table)
+        self.amplitudes = [fixed(amplitude) for amplitude, _ in harmonics]
+        self.leads = [phase_of(lead_rad) for _, lead_rad in harmonics]
+
+
+def shape_of(settings):
+    """The shape that the vehicle file's [gait] table describes."""
+    wave = Wave(settings["c1"], settings["c2_per_m"], settings["wavelength_m"], settings["links_m"])
+    return Shape(wave.table(settings["rows"]))

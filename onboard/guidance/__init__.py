@@ -1,0 +1,1 @@
+"""Tasks and behaviours: from estimates to what the vehicle wants next."""

@@ -1,0 +1,42 @@
+"""The update cycle: compare with the task, detect, decide, and say what motion is wanted next. Portable."""
+
+
+class Cycle:
+    def __init__(self, task, detector, decider):
+        self.task = task
+        self._detector = detector
+        self._decider = decider
+
+    def step(self, state):
+        self.task.step(state)
+        points = self._detector.step(state)
+        self._decider.step(state, points, self.task.speed_m_s, self.task.turn_rad_s)
+
+
+class Schedule:
+    """Tail settings by the clock, no guidance: `rows` of at_s, frequency_hz, amplitude, deflection_deg."""
+
+    error_m = None
+
+    def __init__(self, rows, board, rate_hz):
+        self._rows = [
+            (
+                int(row["at_s"] * rate_hz + 0.5),
+                row["frequency_hz"],
+                row["amplitude"],
+                row["deflection_deg"] * 0.017453292519943295,
+                [(board.actuator(name), value) for name, value in row["hold"]],
+            )
+            for row in rows
+        ]
+        self._next = 0
+
+    def step(self, state):
+        while self._next < len(self._rows) and self._rows[self._next][0] <= state.tick:
+            _, frequency_hz, amplitude, deflection_rad, hold = self._rows[self._next]
+            state.want.frequency_hz = frequency_hz
+            state.want.amplitude = amplitude
+            state.want.deflection_rad = deflection_rad
+            for index, command in hold:
+                state.commands[index] = command
+            self._next += 1

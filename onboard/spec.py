@@ -1,0 +1,268 @@
+"""The control stack's tables of the vehicle file, as typed structs: loop, gait, control, estimate, guidance,
+failsafes and scenarios.
+
+CPython only. `read` validates them and gives plain settings that onboard/app.py (portable) builds a loop from.
+"""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from hal.fixed import fixed
+from hal.vehicle_file import VehicleFile
+
+Positive = Annotated[float, Meta(gt=0)]
+NotNegative = Annotated[float, Meta(ge=0)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+class _Table(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class LoopTable(_Table, kw_only=True):
+    rate_hz: Annotated[int, Meta(ge=1, le=2000)]
+    guide_hz: Annotated[int, Meta(ge=1, le=1000)]
+
+
+class GaitTable(_Table, kw_only=True):
+    source: Literal["table", "cpg"]
+    joints: Annotated[list[str], Meta(min_length=1)]
+    links_m: Annotated[list[Positive], Meta(min_length=1)]
+    turn_share: list[Annotated[float, Meta(ge=-1, le=1)]]
+    rows: Annotated[int, Meta(ge=4, le=512)] = 36
+    c1: Annotated[float, Meta(ge=-1, le=1)]
+    c2_per_m: Annotated[float, Meta(ge=-10, le=10)]
+    wavelength_m: Positive
+    convergence_per_s: Annotated[float, Meta(ge=1, le=100)] = 12.0
+    coupling_per_s: Annotated[float, Meta(ge=0.5, le=40)] = 8.0
+
+
+class ControlTable(_Table, kw_only=True):
+    """What the controller knows of how the vehicle swims, and the tail's limits."""
+
+    mass_kg: Positive
+    wetted_area_m2: Positive
+    reynolds_length_m: Positive
+    viscosity_m2_s: Positive = 1.12e-6
+    density_kg_m3: Positive = 1000.0
+    metres_per_beat: Positive
+    turn_rad_per_beat: Positive
+    frequency_max_hz: Annotated[float, Meta(gt=0, le=20)]
+    deflection_max_rad: Annotated[float, Meta(gt=0, lt=1.5)]
+
+
+class EstimateTable(_Table, kw_only=True):
+    """The channels the estimator uses; "" where the vehicle has none."""
+
+    heading: str = ""
+    turn_rate: str = ""
+    x: str = ""
+    y: str = ""
+    depth: str = ""
+    fix_gain: Share = 0.3
+    speed_gain_per_s: NotNegative = 0.5
+
+
+class Circle(_Table, kw_only=True):
+    x_m: float
+    radius_m: Positive
+
+
+class GuidanceTable(_Table, kw_only=True):
+    """How the vehicle decides among its behaviours."""
+
+    horizon_s: Positive
+    steps: Annotated[int, Meta(ge=2, le=60)]
+    margin_m: NotNegative
+    comfort_m: Positive
+    turn_lag_s: Positive
+    speed_lag_s: Positive
+    brake_m_s2: Positive
+    accelerate_m_s2: Positive
+    turn_rates_rad_s: Annotated[list[float], Meta(min_length=1)]
+    speed_shares: Annotated[list[Share], Meta(min_length=1)]
+    hull: Annotated[list[Circle], Meta(min_length=1)]
+
+
+Action = Literal["warn", "hold", "safe", "off"]
+
+
+class _Failsafe(_Table, tag_field="trigger", kw_only=True):
+    delay_s: NotNegative = 0.0
+    clear_s: NotNegative = 0.0
+    latched: bool = False
+
+
+class NotArmed(_Failsafe, tag="not_armed", kw_only=True):
+    action: Literal["off", "safe"] = "off"
+
+
+class ReadingLost(_Failsafe, tag="reading_lost", kw_only=True):
+    sensors: Annotated[list[str], Meta(min_length=1)]
+    action: Action = "safe"
+
+
+class Overrun(_Failsafe, tag="overrun", kw_only=True):
+    limit_ticks: Positive = 1.0
+    action: Action = "safe"
+
+
+class BadCommand(_Failsafe, tag="bad_command", kw_only=True):
+    action: Literal["hold", "safe", "off"] = "safe"
+
+
+Failsafes = dict[str, NotArmed | ReadingLost | Overrun | BadCommand]
+
+# Rows every vehicle has; a table of the same name in the vehicle file replaces one.
+ALWAYS: Failsafes = {
+    "not_armed": NotArmed(),
+    "overrun": Overrun(delay_s=0.05, clear_s=1.0),
+    "bad_command": BadCommand(latched=True),
+}
+
+
+class SteeringTable(_Table, kw_only=True):
+    kp: NotNegative
+    ki: NotNegative = 0.0
+    kd: NotNegative = 0.0
+    limit: Positive
+
+
+class _Scenario(_Table, tag_field="task", kw_only=True):
+    about: str
+    duration_s: Positive
+    world: str = "open"
+
+
+class Row(_Table, kw_only=True):
+    """One line of a schedule; what it should lead to may stand beside it and is then checked."""
+
+    at_s: NotNegative
+    frequency_hz: float
+    amplitude: Share = 1.0
+    deflection_deg: Annotated[float, Meta(ge=-85, le=85)] = 0.0
+    hold: dict[str, float] = {}
+    expect_speed_m_s: float | None = None
+    expect_turn_rate_deg_s: float | None = None
+
+
+class Schedule(_Scenario, tag="schedule", kw_only=True):
+    rows: Annotated[list[Row], Meta(min_length=1)]
+
+
+class Wander(_Scenario, tag="wander", kw_only=True):
+    speed_m_s: Positive
+    meander_rad_s: NotNegative = 0.2
+    meander_s: Positive = 17.0
+
+
+class Track(_Scenario, tag="track", kw_only=True):
+    speed_m_s: Positive
+    look_ahead_m: Positive
+    steering: SteeringTable
+    path_m: Annotated[list[list[float]], Meta(min_length=3)]
+
+
+class Pursue(_Scenario, tag="pursue", kw_only=True):
+    speed_m_s: Positive
+    distance_m: NotNegative
+    closing_per_s: Positive
+    closing_ki_per_s2: NotNegative = 0.0
+    target_x: str
+    target_y: str
+    steering: SteeringTable
+
+
+Scenarios = dict[str, Schedule | Wander | Track | Pursue]
+TABLES = ("loop", "gait", "control", "estimate", "guidance", "failsafe", "scenario")
+
+
+def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """The stack's settings, plain, with names checked against the HAL's channels."""
+    actuators = {channel["name"]: channel for channel in channels["actuators"]}
+    sensors = {channel["name"] for channel in channels["sensors"]}
+    loop = file.read("loop", LoopTable)
+    gait = file.read("gait", GaitTable)
+    control = file.read("control", ControlTable)
+    estimate = file.read("estimate", EstimateTable)
+    guidance = file.read("guidance", GuidanceTable)
+    failsafes = {**ALWAYS, **file.read("failsafe", Failsafes)}
+    scenarios = file.read("scenario", Scenarios)
+
+    if loop.rate_hz % loop.guide_hz or 1_000_000 % loop.rate_hz:
+        problem = "1,000,000 must divide by rate_hz, and rate_hz by guide_hz"
+        raise file.error("loop", f"{loop.rate_hz} and {loop.guide_hz} Hz do not fit: {problem}")
+    _check_gait(file, gait, actuators)
+    for key in ("heading", "turn_rate", "x", "y", "depth"):
+        _check_sensor(file, f"estimate.{key}", getattr(estimate, key), sensors)
+    for name, row in failsafes.items():
+        if isinstance(row, ReadingLost):
+            for sensor in row.sensors:
+                _check_sensor(file, f"failsafe.{name}.sensors", sensor, sensors)
+    for name, scenario in scenarios.items():
+        _check_scenario(file, f"scenario.{name}", scenario, actuators, sensors)
+    return {
+        "rate_hz": loop.rate_hz,
+        "guide_hz": loop.guide_hz,
+        "gait": msgspec.to_builtins(gait),
+        "control": msgspec.to_builtins(control),
+        "estimate": msgspec.to_builtins(estimate),
+        "guidance": {
+            **msgspec.to_builtins(guidance),
+            "hull": [(circle.x_m, circle.radius_m) for circle in guidance.hull],
+        },
+        "failsafes": [{"name": name, **msgspec.to_builtins(row)} for name, row in failsafes.items()],
+        "scenarios": {name: _plain_scenario(scenario) for name, scenario in scenarios.items()},
+    }
+
+
+def _plain_scenario(scenario: Any) -> dict[str, Any]:
+    plain: dict[str, Any] = msgspec.to_builtins(scenario)
+    for row in plain.get("rows", ()):
+        row["hold"] = [(name, fixed(value)) for name, value in row["hold"].items()]
+    return plain
+
+
+def _check_gait(file: VehicleFile, gait: GaitTable, actuators: dict[str, dict[str, Any]]) -> None:
+    for k, joint in enumerate(gait.joints):
+        if joint not in actuators:
+            raise file.error(f"gait.joints.{k}", f'there is no actuator "{joint}"; there are {_names(actuators)}')
+        if actuators[joint]["map"] != "servo":
+            raise file.error(f"gait.joints.{k}", f'actuator "{joint}" is no servo; a joint needs one')
+    for key in ("links_m", "turn_share"):
+        if len(getattr(gait, key)) != len(gait.joints):
+            found = len(getattr(gait, key))
+            raise file.error(f"gait.{key}", f"has {found} values for {len(gait.joints)} joints; give one each")
+
+
+def _check_sensor(file: VehicleFile, key: str, name: str, sensors: set[str]) -> None:
+    if name and name not in sensors:
+        raise file.error(key, f'there is no sensor "{name}"; there are {_names(sensors)}')
+
+
+def _check_scenario(
+    file: VehicleFile, key: str, scenario: Any, actuators: dict[str, dict[str, Any]], sensors: set[str]
+) -> None:
+    if isinstance(scenario, Schedule):
+        times = [row.at_s for row in scenario.rows]
+        if times != sorted(times):
+            raise file.error(f"{key}.rows", "at_s must not fall from row to row")
+        for k, row in enumerate(scenario.rows):
+            for name in row.hold:
+                if name not in actuators:
+                    raise file.error(f"{key}.rows.{k}.hold", f'there is no actuator "{name}"')
+    elif isinstance(scenario, Track):
+        for k, point in enumerate(scenario.path_m):
+            if len(point) != 2:
+                raise file.error(f"{key}.path_m.{k}", f"is {point}; a way-point is [x, y]")
+            if point == scenario.path_m[k - 1]:
+                raise file.error(f"{key}.path_m.{k}", "is the way-point before it again")
+    elif isinstance(scenario, Pursue):
+        _check_sensor(file, f"{key}.target_x", scenario.target_x, sensors)
+        _check_sensor(file, f"{key}.target_y", scenario.target_y, sensors)
+
+
+def _names(names: Any) -> str:
+    return ", ".join(sorted(names))

@@ -1,0 +1,45 @@
+"""What one vehicle knows, wants and asks, in one place, allocated once.
+
+The loop hands it from stage to stage: estimators fill `estimate`, guidance fills `want`, the controller fills
+`commands` (what it asks, fixed-point SI), the safety gate fills `outputs` (what the board is told). Portable.
+"""
+
+
+class Estimate:
+    """What the vehicle believes of itself; None where it does not know."""
+
+    FIELDS = ("heading_rad", "turn_rate_rad_s", "speed_m_s", "x_m", "y_m", "depth_m")
+
+    def __init__(self):
+        self.heading_rad = None
+        self.turn_rate_rad_s = None
+        self.speed_m_s = None
+        self.x_m = None
+        self.y_m = None
+        self.depth_m = None
+
+
+class Want:
+    """What guidance wants next: the motion, and the tail settings the controller makes of it."""
+
+    FIELDS = ("acceleration_m_s2", "turn_rate_rad_s", "frequency_hz", "amplitude", "deflection_rad")
+
+    def __init__(self):
+        self.acceleration_m_s2 = 0.0
+        self.turn_rate_rad_s = 0.0
+        self.frequency_hz = 0.0
+        self.amplitude = 0.0
+        self.deflection_rad = 0.0
+
+
+class State:
+    def __init__(self, board, period_us):
+        self.board = board
+        self.period_us = period_us
+        self.tick = 0
+        self.late_us = 0
+        self.armed = False
+        self.estimate = Estimate()
+        self.want = Want()
+        self.commands = [0] * len(board.actuators)
+        self.outputs = [None] * len(board.actuators)

@@ -1,0 +1,1 @@
+"""The simulated plant: device units in, raw counts out."""

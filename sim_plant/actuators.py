@@ -1,0 +1,109 @@
+"""Servos and thrusters: pulses in microseconds in, joint angles and a push out.
+
+A pulse waits `delay` in the actuator's line before it takes effect. A servo then turns to its angle at its
+rate, in closed form within a step, so the angle does not depend on the step. Pulse 0 is no pulse: the servo
+goes limp and stays where it is (the water's torque on it is not modelled), the thruster runs down.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from sim_plant.layout import F, N
+from sim_plant.spec import Servo, Thruster
+
+SERVO, THRUSTER = 0, 1
+LINE = 256  # pulses that can wait: 0.25 s of delay at a pulse a millisecond
+
+ACTUATOR = np.dtype(
+    [("kind", N), ("joint", N), ("neutral_us", F), ("direction", F), ("us_per_rad", F), ("travel_rad", F)]
+    + [("rate_rad_s", F), ("resolution_us", F), ("delay_us", N), ("dead_band_us", F), ("n_per_us", F)]
+    + [("lag_s", F), ("live", N), ("goal", F), ("force_n", F), ("first", N), ("waiting", N)]
+)
+
+
+def pack_actuator(spec: Servo | Thruster, joint: int) -> np.ndarray:
+    """One ACTUATOR record without a pulse; `joint` is the servo's place among all joints."""
+    row = np.zeros(1, ACTUATOR)
+    row["neutral_us"], row["direction"], row["joint"] = spec.neutral_us, spec.direction, joint
+    if isinstance(spec, Servo):
+        row["kind"], row["us_per_rad"], row["travel_rad"] = SERVO, spec.us_per_rad, spec.travel_rad
+        row["rate_rad_s"], row["resolution_us"] = spec.rate_rad_s, spec.resolution_us
+        row["delay_us"] = round(spec.delay_s * 1e6)
+    else:
+        row["kind"], row["dead_band_us"] = THRUSTER, spec.dead_band_us
+        row["n_per_us"], row["lag_s"] = spec.force_n_per_us, spec.lag_s
+    return row
+
+
+@njit(cache=True)
+def post(flat, i):
+    """Put body i's commands at the end of its actuators' lines; False if a line is full."""
+    body = flat.bodies[i]
+    now_us = flat.world[0].time_us
+    for a in range(body.first_actuator, body.first_actuator + body.actuators):
+        line = flat.actuators[a]
+        if line.waiting == LINE:
+            return False
+        place = (line.first + line.waiting) % LINE
+        flat.due_us[a, place] = now_us + line.delay_us
+        flat.pulses_us[a, place] = flat.commands_us[a]
+        line.waiting += 1
+    body.written = 0
+    return True
+
+
+@njit(cache=True)
+def take(actuator, pulse_us):
+    """A pulse takes effect: the goal of the servo (rad) or of the thruster (N)."""
+    actuator.live = 1 if pulse_us > 0 else 0
+    offset_us = (pulse_us - actuator.neutral_us) * actuator.direction
+    if actuator.kind == SERVO:
+        if actuator.resolution_us > 0.0:
+            steps = math.floor(abs(offset_us) / actuator.resolution_us + 0.5)
+            offset_us = math.copysign(steps * actuator.resolution_us, offset_us)
+        travel = actuator.travel_rad
+        actuator.goal = min(max(offset_us / actuator.us_per_rad, -travel), travel)
+    else:
+        beyond_us = max(abs(offset_us) - actuator.dead_band_us, 0.0) if pulse_us > 0 else 0.0
+        actuator.goal = math.copysign(beyond_us * actuator.n_per_us, offset_us)
+
+
+@njit(cache=True)
+def move(actuator, joints, duration_s):
+    """Let the actuator follow its goal for a while."""
+    if actuator.kind == SERVO:
+        if actuator.live:
+            joint = joints[actuator.joint]
+            gap = actuator.goal - joint.angle_rad
+            turn = actuator.rate_rad_s * duration_s
+            if abs(gap) <= turn:
+                joint.angle_rad = actuator.goal
+            else:
+                joint.angle_rad += math.copysign(turn, gap)
+    elif actuator.lag_s > 0.0:
+        actuator.force_n += (actuator.goal - actuator.force_n) * -math.expm1(-duration_s / actuator.lag_s)
+    else:
+        actuator.force_n = actuator.goal
+
+
+@njit(cache=True)
+def drive(flat, i, start_us, duration_us):
+    """Move body i's actuators through one step; pulses take effect within it at their own time."""
+    body = flat.bodies[i]
+    body.force_n = 0.0
+    for a in range(body.first_actuator, body.first_actuator + body.actuators):
+        actuator = flat.actuators[a]
+        at_us, end_us = start_us, start_us + duration_us
+        while actuator.waiting > 0 and flat.due_us[a, actuator.first] < end_us:
+            due_us = max(flat.due_us[a, actuator.first], at_us)
+            move(actuator, flat.joints, (due_us - at_us) * 1e-6)
+            at_us = due_us
+            take(actuator, flat.pulses_us[a, actuator.first])
+            actuator.first = (actuator.first + 1) % LINE
+            actuator.waiting -= 1
+        move(actuator, flat.joints, (end_us - at_us) * 1e-6)
+        body.force_n += actuator.force_n

@@ -1,0 +1,230 @@
+"""Hulls that do not overlap: where they are, how far apart, and what a touch does.
+
+After each step, overlapping hulls are pushed apart along the axis of least penetration. Walls and cylinders
+stand; two vehicles share the way. The speed component into the contact is lost. Where pushing does not free
+a vehicle (wedged in), it goes back to where it stood before the step with its servos stalled and its speed
+gone; since that place was free, no hull overlaps anything after any step.
+
+A contact is counted at its onset and lasts until the two are more than a millimetre apart.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from sim_plant.geometry import circle_overlap, quad_distance_m, quad_overlap, set_box
+
+APART_M = 1e-3
+SLACK_M = 1e-7  # pushed this much too far, so that rounding leaves no overlap
+ROUNDS = 8
+WALLS = 4
+
+
+@njit(cache=True)
+def place_hull(flat, i):
+    """Body i's two boxes from its pose and joints. The tail's box runs straight to the tip (seed fig. 8)."""
+    body = flat.bodies[i]
+    c, s = math.cos(body.heading_rad), math.sin(body.heading_rad)
+    set_box(flat.hulls[i, 0], body.x_m, body.y_m, c, s, body.head_m, body.head_width_m)
+    bend, aft, left = 0.0, 0.0, 0.0
+    for k in range(body.first_joint, body.first_joint + body.joints):
+        joint = flat.joints[k]
+        bend += joint.angle_rad
+        aft += joint.length_m * math.cos(bend)
+        left += joint.length_m * math.sin(bend)
+    length = math.hypot(aft, left)
+    if length > 0.0:
+        aft, left = aft / length, left / length
+    else:
+        aft, left = 1.0, 0.0
+    ux, uy = -aft * c - left * s, -aft * s + left * c
+    set_box(flat.hulls[i, 1], body.x_m, body.y_m, ux, uy, max(length, 1e-6), body.tail_width_m)
+
+
+@njit(cache=True)
+def in_reach(a, b, gap_m):
+    """Broad phase: can two bodies be within gap_m of each other?"""
+    dx, dy, far = a.x_m - b.x_m, a.y_m - b.y_m, a.reach_m + b.reach_m + gap_m
+    return dx * dx + dy * dy < far * far
+
+
+@njit(cache=True)
+def wall_gap_m(flat, i, wall):
+    """Distance of body i's hull from one wall, negative beyond it."""
+    world = flat.world[0]
+    gap = np.inf
+    for part in range(2):
+        for corner in range(4):
+            x, y = flat.hulls[i, part, corner, 0], flat.hulls[i, part, corner, 1]
+            if wall == 0:
+                gap = min(gap, x)
+            elif wall == 1:
+                gap = min(gap, world.length_m - x)
+            elif wall == 2:
+                gap = min(gap, y)
+            else:
+                gap = min(gap, world.width_m - y)
+    return gap
+
+
+@njit(cache=True)
+def cylinder_depth(flat, i, c):
+    """(depth, nx, ny) of the deeper box of body i in a cylinder; -depth is the distance when apart."""
+    x, y, radius = flat.cylinders[c, 0], flat.cylinders[c, 1], flat.cylinders[c, 2]
+    head = circle_overlap(flat.hulls[i, 0], x, y, radius)
+    tail = circle_overlap(flat.hulls[i, 1], x, y, radius)
+    return head if head[0] >= tail[0] else tail
+
+
+@njit(cache=True)
+def body_depth(flat, i, j):
+    """(depth, nx, ny) of the deepest pair of boxes of two bodies."""
+    deepest, nx, ny = -1.0, 0.0, 0.0
+    for a in range(2):
+        for b in range(2):
+            depth, ux, uy = quad_overlap(flat.hulls[i, a], flat.hulls[j, b])
+            if depth > deepest:
+                deepest, nx, ny = depth, ux, uy
+    return deepest, nx, ny
+
+
+@njit(cache=True)
+def body_gap_m(flat, i, j):
+    gap = np.inf
+    for a in range(2):
+        for b in range(2):
+            gap = min(gap, quad_distance_m(flat.hulls[i, a], flat.hulls[j, b]))
+    return gap
+
+
+@njit(cache=True)
+def push(flat, i, depth, nx, ny):
+    """Move body i along (nx, ny) and take the speed that runs against it."""
+    body = flat.bodies[i]
+    body.x_m += (depth + SLACK_M) * nx
+    body.y_m += (depth + SLACK_M) * ny
+    against = math.cos(body.heading_rad) * nx + math.sin(body.heading_rad) * ny
+    if body.speed_m_s * against < 0.0:
+        body.speed_m_s *= max(1.0 - against * against, 0.0)
+    place_hull(flat, i)
+
+
+@njit(cache=True)
+def touch(flat, i, place, j):
+    """Count a contact at its onset; j is the other body, or -1."""
+    if flat.touching[i, place]:
+        return
+    flat.touching[i, place] = 1
+    flat.world[0].collisions += 1
+    flat.bodies[i].collisions += 1
+    if j >= 0:
+        flat.bodies[j].collisions += 1
+
+
+@njit(cache=True)
+def go_back(flat, i):
+    """Body i returns to where it stood before the step, stalled."""
+    body = flat.bodies[i]
+    body.x_m, body.y_m, body.heading_rad = body.old_x_m, body.old_y_m, body.old_heading_rad
+    body.speed_m_s, body.yaw_rate_rad_s, body.blocked = 0.0, 0.0, 1
+    for k in range(body.first_joint, body.first_joint + body.joints):
+        flat.joints[k].angle_rad = flat.joints[k].old_rad
+    place_hull(flat, i)
+
+
+@njit(cache=True)
+def one_round(flat, give_up):
+    """Free every overlap once, by pushing or (give_up) by going back. Returns whether there was any."""
+    found = False
+    cylinders = len(flat.cylinders)
+    for i in range(len(flat.bodies)):
+        body = flat.bodies[i]
+        if flat.world[0].pool:
+            for wall in range(WALLS):
+                gap = wall_gap_m(flat, i, wall)
+                if gap < 0.0:
+                    found = True
+                    touch(flat, i, wall, -1)
+                    if give_up:
+                        go_back(flat, i)
+                    else:
+                        sign = 1.0 if wall % 2 == 0 else -1.0
+                        push(flat, i, -gap, sign if wall < 2 else 0.0, sign if wall >= 2 else 0.0)
+        for c in range(cylinders):
+            dx, dy = flat.cylinders[c, 0] - body.x_m, flat.cylinders[c, 1] - body.y_m
+            if math.hypot(dx, dy) > body.reach_m + flat.cylinders[c, 2]:
+                continue
+            depth, nx, ny = cylinder_depth(flat, i, c)
+            if depth > 0.0:
+                found = True
+                touch(flat, i, WALLS + c, -1)
+                if give_up:
+                    go_back(flat, i)
+                else:
+                    push(flat, i, depth, nx, ny)
+        for j in range(i + 1, len(flat.bodies)):
+            if not in_reach(body, flat.bodies[j], 0.0):
+                continue
+            depth, nx, ny = body_depth(flat, i, j)
+            if depth > 0.0:
+                found = True
+                touch(flat, i, WALLS + cylinders + j, j)
+                if give_up:
+                    go_back(flat, i)
+                    go_back(flat, j)
+                else:
+                    push(flat, i, 0.5 * depth, nx, ny)
+                    push(flat, j, 0.5 * depth, -nx, -ny)
+    return found
+
+
+@njit(cache=True)
+def part_contacts(flat):
+    """Contacts that have come apart by more than APART_M have ended."""
+    cylinders = len(flat.cylinders)
+    for i in range(len(flat.bodies)):
+        for place in range(flat.touching.shape[1]):
+            if not flat.touching[i, place]:
+                continue
+            if place < WALLS:
+                gap = wall_gap_m(flat, i, place)
+            elif place < WALLS + cylinders:
+                gap = -cylinder_depth(flat, i, place - WALLS)[0]
+            else:
+                gap = body_gap_m(flat, i, place - WALLS - cylinders)
+            if gap > APART_M:
+                flat.touching[i, place] = 0
+
+
+@njit(cache=True)
+def settle(flat):
+    """No hull overlaps anything when this returns, if none did before the step."""
+    for i in range(len(flat.bodies)):
+        flat.bodies[i].blocked = 0
+    rounds = 0
+    while rounds < ROUNDS and one_round(flat, False):
+        rounds += 1
+    if rounds == ROUNDS:
+        # Each round sends at least one more body back, and all back is free.
+        for _ in range(len(flat.bodies) + 1):
+            if not one_round(flat, True):
+                break
+    part_contacts(flat)
+
+
+@njit(cache=True)
+def clearance_m(flat, i):
+    """Distance of body i's hull from the nearest wall, cylinder or other hull; infinite in open water."""
+    gap = np.inf
+    if flat.world[0].pool:
+        for wall in range(WALLS):
+            gap = min(gap, wall_gap_m(flat, i, wall))
+    for c in range(len(flat.cylinders)):
+        gap = min(gap, -cylinder_depth(flat, i, c)[0])
+    for j in range(len(flat.bodies)):
+        if j != i and in_reach(flat.bodies[i], flat.bodies[j], gap):
+            gap = min(gap, body_gap_m(flat, i, j))
+    return max(gap, 0.0)

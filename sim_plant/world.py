@@ -1,0 +1,269 @@
+"""A world and the vehicles in it, stepped together: the plant's door, below the HAL's maps.
+
+    world = World(world_spec, seed=0)
+    body = world.add(plant_spec, actuators=["tail_1"], sensors=["yaw"], name="one")
+    body.write([1500]); world.step(10_000); body.read(counts)
+
+Pulses in microseconds go in, integer counts come out. The same seed and the same calls give the same counts
+bit for bit. The world is a plane: hulls meet whatever depth their vehicles swim at.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from array import array
+from collections.abc import Sequence
+
+import numpy as np
+
+from sim_plant import kernel
+from sim_plant.actuators import ACTUATOR, LINE, pack_actuator
+from sim_plant.layout import BODY, JOINT, WORLD, Flat, pack_body
+from sim_plant.sensors import NO_READING, SENSOR, pack_sensor
+from sim_plant.spec import PlantSpec, Pose, WorldSpec, disagreements, world_disagreements
+from sim_plant.streams import Streams
+
+CHUNK_US = 100_000  # most a kernel call steps, so that the noise drawn ahead suffices
+START_CLEARANCE_M = 0.35
+START_TRIES = 20_000
+OPEN_WATER_M = 4.0  # vehicles without a place start in a square of this side round the origin
+PATHS = {"still": 1, "circle": 2, "line": 3}
+TRUTH = ["x_m", "y_m", "depth_m", "heading_rad", "speed_m_s", "yaw_rate_rad_s", "tail_beat_hz", "tail_beat_m",
+         "deflection_rad", "thrust_n", "clearance_m"]  # fmt: skip
+
+
+class Body:
+    """One vehicle in a world: its actuators and sensors in the order that was asked for."""
+
+    def __init__(
+        self, world: World, index: int, name: str, joints: list[str], actuators: list[str], sensors: list[str]
+    ) -> None:
+        self.name = name
+        self.index = index
+        self.actuators = actuators
+        self.sensors = sensors
+        self.truth_fields = TRUTH + [f"{joint}_rad" for joint in joints]
+        self._world = world
+        self._new = True
+        self._truth = np.zeros(len(self.truth_fields))
+
+    def _attach(self, flat: Flat) -> None:
+        """Take the views of the world's arrays, which move when a vehicle is added."""
+        row = flat.bodies[self.index]
+        first = int(row["first_actuator"])
+        self._commands = flat.commands_us[first : first + len(self.actuators)]
+        first = int(row["first_sensor"])
+        self._counts = flat.counts[first : first + len(self.sensors)]
+
+    def write(self, outputs: Sequence[int]) -> None:
+        """Pulses in us, one each actuator, from now on; 0 is no pulse (servo limp, thruster off)."""
+        if len(outputs) != len(self.actuators):
+            raise ValueError(
+                f"{self.name}: {len(outputs)} pulses for {len(self.actuators)} actuators; "
+                f"give one each for {', '.join(self.actuators)}."
+            )
+        try:
+            pulses = array("q", outputs)
+        except TypeError:
+            raise ValueError(
+                f"{self.name}: pulses are whole microseconds, not {list(outputs)!r}; round them."
+            ) from None
+        if pulses and min(pulses) < 0:
+            raise ValueError(
+                f"{self.name}: a pulse of {min(pulses)} us does not exist; write 0 for no pulse."
+            )
+        self._commands[:] = pulses
+        self._world._flat.bodies[self.index]["written"] = 1
+
+    def read(self, counts: list[int | None]) -> None:
+        """Fill `counts` with raw counts; None where there is no new reading since the last read."""
+        if self._new:
+            kernel.sample_due(self._world._flat, self.index)
+            self._new = False
+        counts[:] = [None if count == NO_READING else count for count in self._counts.tolist()]
+        self._counts.fill(NO_READING)
+
+    def truth(self) -> list[float]:
+        """What truth_fields name, as it is now; SI units, world frame."""
+        kernel.observe(self._world._flat, self.index, self._truth)
+        return self._truth.tolist()
+
+    @property
+    def clearance_m(self) -> float:
+        """From the hull to the nearest wall, cylinder or other hull; infinite in open water."""
+        return float(kernel.clearance_m(self._world._flat, self.index))
+
+    @property
+    def collisions(self) -> int:
+        """Contact onsets it took part in."""
+        return int(self._world._flat.bodies[self.index]["collisions"])
+
+    @property
+    def hull_m(self) -> np.ndarray:
+        """Corners of head and tail box now, (2, 4, 2), world frame."""
+        return self._world._flat.hulls[self.index].copy()
+
+
+class World:
+    """A pool (or open water), its cylinders, a moving target and the vehicles."""
+
+    def __init__(self, spec: WorldSpec, seed: int = 0) -> None:
+        for key, problem in world_disagreements(spec):
+            raise ValueError(f"world.{key}: {problem}")
+        self.spec = spec
+        self.seed = seed
+        self.bodies: list[Body] = []
+        self._streams = Streams()
+        self._step_us = CHUNK_US
+        world = np.zeros(1, WORLD)
+        if spec.length_m is not None and spec.width_m is not None:
+            world["pool"], world["length_m"], world["width_m"] = 1, spec.length_m, spec.width_m
+        if spec.target is not None:
+            world["target"] = PATHS[spec.target.path]
+            world["target_x_m"], world["target_y_m"] = spec.target.x_m, spec.target.y_m
+            world["target_speed_m_s"], world["target_radius_m"] = spec.target.speed_m_s, spec.target.radius_m
+            world["target_heading_rad"] = math.radians(spec.target.heading_deg)
+            world["target_length_m"] = spec.target.length_m
+        cylinders = np.array([(c.x_m, c.y_m, c.radius_m) for c in spec.cylinders], dtype=float)
+        self._flat = Flat(
+            world=world,
+            bodies=np.zeros(0, BODY),
+            joints=np.zeros(0, JOINT),
+            actuators=np.zeros(0, ACTUATOR),
+            commands_us=np.zeros(0, np.int64),
+            due_us=np.zeros((0, LINE), np.int64),
+            pulses_us=np.zeros((0, LINE), np.int64),
+            sensors=np.zeros(0, SENSOR),
+            counts=np.zeros(0, np.int64),
+            normals=self._streams.normals,
+            uniforms=self._streams.uniforms,
+            cylinders=cylinders.reshape(-1, 3),
+            hulls=np.zeros((0, 2, 4, 2)),
+            touching=np.zeros((0, 4 + len(cylinders)), np.int64),
+        )
+
+    @property
+    def time_us(self) -> int:
+        return int(self._flat.world[0]["time_us"])
+
+    @property
+    def collisions(self) -> int:
+        """All contact onsets; a touch of two vehicles counts once."""
+        return int(self._flat.world[0]["collisions"])
+
+    @property
+    def target_m(self) -> tuple[float, float] | None:
+        """Where the moving target is now (x, y), or None if there is none."""
+        if self.spec.target is None:
+            return None
+        x_m, y_m = kernel.target_at(self._flat.world[0])
+        return float(x_m), float(y_m)
+
+    def add(
+        self, spec: PlantSpec, *, actuators: Sequence[str], sensors: Sequence[str], name: str = "vehicle"
+    ) -> Body:
+        """Put a vehicle into the world, with the channels named and in their order.
+
+        It starts at rest with a straight tail, at its pose of the world's `start`, else at a place drawn from
+        the seed with START_CLEARANCE_M to all else. A servo that is not named never gets a pulse.
+        """
+        for key, problem in disagreements(spec):
+            raise ValueError(f"{name}: plant.{key}: {problem}")
+        index = len(self.bodies)
+        if index == self.spec.vehicles:
+            raise ValueError(f"{name}: world.vehicles is {index}; raise it to add another vehicle.")
+        _check_channels(name, "actuator", actuators, spec.actuator)
+        _check_channels(name, "sensor", sensors, spec.sensor)
+        flat = self._flat
+        row, joints = pack_body(spec)
+        row["first_joint"] = len(flat.joints)
+        row["first_actuator"], row["actuators"] = len(flat.actuators), len(actuators)
+        row["first_sensor"], row["sensors"] = len(flat.sensors), len(sensors)
+        place = {link.joint: len(flat.joints) + i for i, link in enumerate(spec.link)}
+        streams = self._streams.extended([(self.seed, index, zlib.crc32(s.encode())) for s in sensors])
+        packed_actuators = [pack_actuator(spec.actuator[a], place.get(a, -1)) for a in actuators]
+        packed_sensors = [
+            pack_sensor(spec.sensor[s], place, self.time_us, bias)
+            for s, bias in zip(sensors, streams.biases[len(flat.sensors) :], strict=True)
+        ]
+        lines = np.zeros((len(actuators), LINE), np.int64)
+        walls_cylinders = 4 + len(flat.cylinders)
+        touching = np.zeros((index + 1, walls_cylinders + index + 1), np.int64)
+        touching[:index, : walls_cylinders + index] = flat.touching
+        grown = flat._replace(
+            bodies=np.concatenate([flat.bodies, row]),
+            joints=np.concatenate([flat.joints, joints]),
+            actuators=np.concatenate([flat.actuators, *packed_actuators]),
+            commands_us=np.concatenate([flat.commands_us, np.zeros(len(actuators), np.int64)]),
+            due_us=np.concatenate([flat.due_us, lines]),
+            pulses_us=np.concatenate([flat.pulses_us, lines]),
+            sensors=np.concatenate([flat.sensors, *packed_sensors]),
+            counts=np.concatenate([flat.counts, np.full(len(sensors), NO_READING)]),
+            normals=streams.normals,
+            uniforms=streams.uniforms,
+            hulls=np.concatenate([flat.hulls, np.zeros((1, 2, 4, 2))]),
+            touching=touching,
+        )
+        self._place(grown, index, name)
+        self._flat, self._streams = grown, streams
+        self._step_us = min(self._step_us, spec.step_us)
+        body = Body(self, index, name, [link.joint for link in spec.link], list(actuators), list(sensors))
+        self.bodies.append(body)
+        for each in self.bodies:
+            each._attach(grown)
+        return body
+
+    def _place(self, flat: Flat, index: int, name: str) -> None:
+        if self.spec.start is not None:
+            pose = self.spec.start[index]
+            if kernel.put(flat, index, pose.x_m, pose.y_m, math.radians(pose.heading_deg)) <= 0.0:
+                raise ValueError(
+                    f"{name}: world.start.{index} at ({pose.x_m:g}, {pose.y_m:g}) m touches a wall, a cylinder "
+                    f"or another vehicle; move it."
+                )
+            return
+        rng = np.random.default_rng([self.seed, index])
+        for _ in range(START_TRIES):
+            pose = self._draw(rng)
+            heading_rad = math.radians(pose.heading_deg)
+            if kernel.put(flat, index, pose.x_m, pose.y_m, heading_rad) >= START_CLEARANCE_M:
+                return
+        raise ValueError(
+            f"{name}: found no place with {START_CLEARANCE_M:g} m clearance in {START_TRIES} tries; "
+            f"make the world larger, take vehicles or cylinders out, or give world.start."
+        )
+
+    def _draw(self, rng: np.random.Generator) -> Pose:
+        u, v, turn = rng.random(3)
+        heading_deg = 360.0 * turn - 180.0
+        if self.spec.length_m is not None and self.spec.width_m is not None:
+            return Pose(x_m=u * self.spec.length_m, y_m=v * self.spec.width_m, heading_deg=heading_deg)
+        return Pose(x_m=(u - 0.5) * OPEN_WATER_M, y_m=(v - 0.5) * OPEN_WATER_M, heading_deg=heading_deg)
+
+    def step(self, duration_us: int) -> None:
+        """Move time on by duration_us, in steps of the smallest step_us of the vehicles (the last shorter)."""
+        if duration_us < 0:
+            raise ValueError(f"step of {duration_us} us: time does not run backwards; give 0 or more.")
+        left_us = duration_us
+        while left_us > 0:
+            chunk_us = min(left_us, CHUNK_US)
+            self._streams.refill(self._flat.sensors, chunk_us)
+            full = kernel.advance(self._flat, chunk_us, self._step_us)
+            if full >= 0:
+                raise ValueError(
+                    f"{self.bodies[full].name}: more than {LINE} pulses wait for their delay_s; write less often."
+                )
+            left_us -= chunk_us
+
+
+def _check_channels(name: str, what: str, asked: Sequence[str], known: dict) -> None:
+    for i, channel in enumerate(asked):
+        if channel not in known:
+            choices = ", ".join(known) or f"none; the plant has no {what}s"
+            raise ValueError(
+                f"{name}: the plant has no {what} {channel}; add [plant.{what}.{channel}] "
+                f"to the vehicle file or choose from: {choices}."
+            )
+        if channel in asked[:i]:
+            raise ValueError(f"{name}: {what} {channel} is asked for twice; name each channel once.")

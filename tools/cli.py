@@ -1,0 +1,65 @@
+"""`caudal`: finds the command, runs it, and turns bad input into one sentence."""
+
+import argparse
+import importlib
+import os
+import sys
+
+from hal.vehicle_file import VehicleFileError
+from onboard.log import LogError
+from tools.say import Refused
+
+COMMANDS = {
+    "list": "vehicles and their scenarios",
+    "run": "swim a vehicle",
+    "check": "is this vehicle file sound",
+    "gait": "look-up table of a gait as CSV, plot of the wave",
+    "replay": "the controller again on recorded input: bit-identical?",
+    "compare": "two runs, command by command",
+    "report": "plots and a summary of a log, in one page",
+    "bench": "what a tick costs, how fast it simulates",
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """One sentence for a wrong argument, not a page of usage."""
+
+    def error(self, message: str):
+        sys.stderr.write(f"{self.prog}: {message}; see {self.prog} --help.\n")
+        raise SystemExit(2)
+
+
+def parser(asked: str | None) -> argparse.ArgumentParser:
+    """All commands by name, but only the one asked for is loaded: most need a part of the project alone."""
+    top = Parser(prog="caudal", description="Onboard controllers for vehicles that swim.")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, about in COMMANDS.items():
+        command = commands.add_parser(name, help=about)
+        if name == asked:
+            module = importlib.import_module(f"tools.{name}")
+            command.description = module.__doc__
+            module.arguments(command)
+            command.set_defaults(run=module.run)
+    return top
+
+
+def main(argv: list[str] | None = None) -> int:
+    try:
+        words = sys.argv[1:] if argv is None else argv
+        args = parser(words[0] if words else None).parse_args(words)
+        return args.run(args)
+    except (VehicleFileError, LogError, Refused) as error:
+        print(f"caudal: {error}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        if error.name not in ("numba", "numpy", "matplotlib"):
+            raise
+        print(f"caudal: this needs the plant ({error.name}); pip install 'caudal[sim]'", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # `caudal list | head` is no error
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

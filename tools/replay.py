@@ -1,0 +1,107 @@
+"""Runs the controller again on a log's recorded readings and compares every command with what was recorded.
+
+Exit code 0 if all are identical, 1 if not. With --set or --vehicle the controller is another than recorded.
+"""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from hal.fixed import ONE
+from hal.vehicle_file import VehicleFile
+from onboard.app import build_loop
+from onboard.log import Log
+from onboard.vehicle import find, read
+from tools import options, say
+
+
+class RecordedDriver:
+    """Gives back the counts of a log, tick by tick."""
+
+    def __init__(self, rows: list[tuple]) -> None:
+        self._rows = iter(rows)
+
+    def read(self, counts: list) -> None:
+        counts[:] = next(self._rows)
+
+    def write(self, outputs: list) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("log", type=Path, help="a log that caudal run wrote")
+    command.add_argument("--vehicle", metavar="FILE", help="another vehicle file than the recorded one")
+    options.add_set(command)
+    options.add_json(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    log = Log(args.log)
+    result = replay(log, args.vehicle, args.set)
+    if args.json:
+        say.as_json(result)
+    elif result["identical"]:
+        print(f"identical: {result['ticks']} ticks, {result['commands']} commands.")
+    else:
+        print(f"differs: first at tick {result['tick']}, {result['channel']}: {result['found']}.")
+    return 0 if result["identical"] else 1
+
+
+def replay(log: Log, vehicle_path: str | None = None, overrides: list[str] | None = None) -> dict[str, Any]:
+    settings = _settings(log, vehicle_path, overrides or [])
+    scenario = settings["scenarios"].get(log.run.get("scenario"))
+    if scenario is None:
+        raise say.Refused(f'the vehicle file has no scenario "{log.run.get("scenario")}", which the log was made with')
+    result: dict[str, Any] = {"identical": True, "ticks": 0, "commands": 0}
+    names = [topic.split("/")[1] for topic in log.topics if topic.endswith("/counts")]
+    if not names:
+        raise say.Refused("the log holds no vehicle's readings")
+    for name in names:
+        difference = _replay_one(log, name, settings, scenario, result)
+        if difference and (result["identical"] or difference["tick"] < result["tick"]):
+            result |= difference | {"identical": False}
+    return result
+
+
+def _settings(log: Log, vehicle_path: str | None, overrides: list[str]) -> dict[str, Any]:
+    if vehicle_path:
+        return read(VehicleFile.open(find(vehicle_path), overrides))
+    if "vehicle_file" not in log.run:
+        raise say.Refused("the log does not hold its vehicle file; give one with --vehicle")
+    recorded = [line for line in log.run.get("overrides", "").split("\n") if line]
+    return read(VehicleFile.parse(log.run["vehicle_file"], f"{log.run.get('vehicle')}.toml in the log", recorded + overrides))
+
+
+def _replay_one(log: Log, name: str, settings: dict, scenario: dict, result: dict) -> dict | None:
+    """Ticks one vehicle's loop through its recording; the first difference, if there is one."""
+    counts, outputs = log.topics[f"/{name}/counts"], log.topics[f"/{name}/outputs"]
+    commands, timing = log.topics[f"/{name}/commands"], log.topics[f"/{name}/loop"]
+    for kind, recorded in (("actuators", outputs.fields), ("sensors", counts.fields)):
+        present = [channel["name"] for channel in settings[kind]]
+        if present != recorded:
+            raise say.Refused(f"the vehicle file's {kind} are {', '.join(present)}; the log's {', '.join(recorded)}")
+    ticks = min(len(counts), len(outputs), len(commands), len(timing))
+    loop = build_loop(settings, scenario, RecordedDriver(counts.rows))
+    progress = say.Progress(f"replaying {name}", ticks, "ticks")
+    late, armed = timing.column("late_us"), timing.column("armed")
+    command_rows, output_rows = commands.rows, outputs.rows
+    for tick in range(ticks):
+        if armed[tick] != loop.state.armed:
+            loop.arm() if armed[tick] else loop.disarm()
+        loop.tick(late[tick])
+        progress.at(tick)
+        result["ticks"] += 1
+        result["commands"] += len(output_rows[tick])
+        sent = tuple(None if c is None else c / ONE for c in loop.state.outputs)
+        if tuple(loop.board.outputs) != output_rows[tick] or sent != command_rows[tick]:
+            progress.end()
+            for i, channel in enumerate(outputs.fields):
+                if loop.board.outputs[i] != output_rows[tick][i] or sent[i] != command_rows[tick][i]:
+                    found = f"recorded {output_rows[tick][i]} (SI {command_rows[tick][i]}), now "
+                    found += f"{loop.board.outputs[i]} (SI {sent[i]})"
+                    return {"tick": tick, "channel": f"{name} {channel}", "found": found}
+    progress.end()
+    return None

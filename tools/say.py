@@ -1,0 +1,60 @@
+"""How the commands speak: progress while they work, a short table at the end, one object for machines."""
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+
+class Refused(Exception):
+    """What was asked cannot be done; the text is the sentence for the user."""
+
+
+class Progress:
+    """A line on stderr: redrawn on a terminal, every few seconds elsewhere."""
+
+    def __init__(self, what: str, total: float, unit: str) -> None:
+        self._what, self._total, self._unit = what, total, unit
+        self._start = self._said = time.monotonic()
+        self._live = sys.stderr.isatty()
+        self._drawn = False
+
+    def at(self, done: float) -> None:
+        now = time.monotonic()
+        if now - self._said < (0.2 if self._live else 5.0):
+            return
+        self._said = now
+        rate = done / max(now - self._start, 1e-9)
+        line = f"{self._what}: {done:.0f} of {self._total:.0f} {self._unit}, {rate:.0f} a second"
+        sys.stderr.write(f"\r{line:<70}" if self._live else line + "\n")
+        sys.stderr.flush()
+        self._drawn = True
+
+    def end(self) -> None:
+        if self._live and self._drawn:
+            sys.stderr.write("\r" + " " * 70 + "\r")
+            sys.stderr.flush()
+
+
+def note(text: str) -> None:
+    """Something a person wants to know while they wait."""
+    print(text, file=sys.stderr)
+
+
+def table(rows: Sequence[Sequence[Any]], head: Sequence[str] = ()) -> None:
+    """Aligned columns on stdout."""
+    lines = [[_cell(cell) for cell in row] for row in ([head] if head else []) + list(rows)]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))] if lines else []
+    for line in lines:
+        print("  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "-" if value is None else str(value)
+
+
+def as_json(result: dict[str, Any]) -> None:
+    print(json.dumps(result, allow_nan=False))

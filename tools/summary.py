@@ -1,0 +1,145 @@
+"""What a run came to, from its log alone: the same figures for `caudal run`, `caudal report` and an old log."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hal.vehicle_file import VehicleFile
+from onboard.guidance.tasks import ClosedPath
+from onboard.log import Log
+from onboard.vehicle import read
+from tools import say
+
+SETTLE_S = 20.0  # a task's error is judged after the vehicle had time to get there
+
+
+def vehicles_of(log: Log) -> list[str]:
+    return [topic.split("/")[1] for topic in log.topics if topic.endswith("/outputs")]
+
+
+def column(log: Log, topic: str, field: str) -> np.ndarray:
+    """A column as floats, NaN where absent."""
+    return np.array(log.topics[topic].column(field), dtype=float)
+
+
+def settings_of(log: Log) -> dict[str, Any]:
+    overrides = [line for line in log.run.get("overrides", "").split("\n") if line]
+    return read(VehicleFile.parse(log.run["vehicle_file"], f"{log.run['vehicle']}.toml in the log", overrides))
+
+
+def summarise(log: Log) -> dict[str, Any]:
+    names = vehicles_of(log)
+    if not names or "vehicle_file" not in log.run:
+        raise say.Refused("the log holds no run of a vehicle")
+    scenario = settings_of(log)["scenarios"][log.run["scenario"]]
+    each = [_vehicle(log, name) for name in names]
+    duration_s = len(log.topics[f"/{names[0]}/loop"]) / settings_of(log)["rate_hz"]
+    result: dict[str, Any] = {
+        "vehicle": log.run["vehicle"],
+        "scenario": log.run["scenario"],
+        "seed": int(log.run["seed"]),
+        "simulated_s": duration_s,
+        "complete": log.complete,
+        "collisions": sum(1 for event in log.events if event.kind == "collision"),
+        "mean_speed_m_s": min(vehicle["mean_speed_m_s"] for vehicle in each),
+        "min_clearance_m": _least([vehicle["min_clearance_m"] for vehicle in each]),
+        "worst_late_us": max(vehicle["worst_late_us"] for vehicle in each),
+        "failsafes": [f"{e.details['vehicle']} {e.details['row']}" for e in log.events if e.kind == "failsafe"],
+        "vehicles": each,
+    }
+    if scenario["task"] == "schedule":
+        result |= _against_expectation(log, names[0], scenario["rows"], duration_s)
+    elif scenario["task"] == "track":
+        result |= _off_path(log, names[0], scenario)
+    elif scenario["task"] == "pursue":
+        result |= _off_target(log, names[0], scenario)
+    return result
+
+
+def _vehicle(log: Log, name: str) -> dict[str, Any]:
+    truth = f"/{name}/truth"
+    clearance_m = column(log, truth, "clearance_m")
+    return {
+        "name": name,
+        "mean_speed_m_s": float(np.mean(column(log, truth, "speed_m_s"))),
+        "top_speed_m_s": float(np.max(column(log, truth, "speed_m_s"))),
+        "min_clearance_m": float(np.min(clearance_m)) if np.isfinite(clearance_m).all() else None,
+        "collisions": sum(1 for e in log.events if e.kind == "collision" and name in e.details["vehicles"]),
+        "worst_late_us": int(max(log.topics[f"/{name}/loop"].column("late_us"))),
+    }
+
+
+def _least(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return min(known) if known else None
+
+
+def _against_expectation(log: Log, name: str, rows: list[dict], duration_s: float) -> dict[str, Any]:
+    """Speed at the end of each row that names one, mean turn rate over the second half of it."""
+    truth = f"/{name}/truth"
+    time_s = np.array(log.topics[truth].time_ns) / 1e9
+    speed, heading = column(log, truth, "speed_m_s"), np.unwrap(column(log, truth, "heading_rad"))
+    measured: dict[str, Any] = {}
+    speeds, turns = [], []
+    for k, row in enumerate(rows):
+        end_s = rows[k + 1]["at_s"] if k + 1 < len(rows) else duration_s
+        beat_s = 1 / abs(row["frequency_hz"]) if row["frequency_hz"] else 1.0
+        if row["expect_speed_m_s"] is not None:
+            last = (time_s > end_s - 4 * beat_s) & (time_s < end_s)
+            found = float(np.mean(speed[last]))
+            speeds.append(
+                {"frequency_hz": row["frequency_hz"], "speed_m_s": found, "expected_m_s": row["expect_speed_m_s"]}
+            )
+        if row["expect_turn_rate_deg_s"] is not None:
+            at = np.flatnonzero((time_s > (row["at_s"] + end_s) / 2) & (time_s < end_s))
+            rate = math.degrees((heading[at[-1]] - heading[at[0]]) / (time_s[at[-1]] - time_s[at[0]]))
+            turns.append(
+                {
+                    "deflection_deg": row["deflection_deg"],
+                    "turn_rate_deg_s": float(rate),
+                    "expected_deg_s": row["expect_turn_rate_deg_s"],
+                }
+            )
+    if speeds:
+        errors = [abs(s["speed_m_s"] / s["expected_m_s"] - 1) for s in speeds]
+        measured |= {"speed_error_max": max(errors), "speeds": speeds}
+    if turns:
+        errors = [abs(t["turn_rate_deg_s"] / t["expected_deg_s"] - 1) for t in turns]
+        measured |= {"turn_rate_error_max": max(errors), "turn_rates": turns}
+    return measured
+
+
+def _off_path(log: Log, name: str, scenario: dict) -> dict[str, float]:
+    truth = f"/{name}/truth"
+    path = ClosedPath(scenario["path_m"])
+    places = zip(log.topics[truth].time_ns, column(log, truth, "x_m"), column(log, truth, "y_m"), strict=True)
+    off = [path.nearest(x, y)[1] for t, x, y in list(places)[::10] if t > SETTLE_S * 1e9]
+    return _errors("track_error", np.array(off))
+
+
+def _off_target(log: Log, name: str, scenario: dict) -> dict[str, float]:
+    truth = f"/{name}/truth"
+    apart_m = np.hypot(
+        column(log, truth, "x_m") - column(log, "/target/truth", "x_m"),
+        column(log, truth, "y_m") - column(log, "/target/truth", "y_m"),
+    )
+    late = np.array(log.topics[truth].time_ns) > SETTLE_S * 1e9
+    return _errors("pursuit_error", np.abs(apart_m - scenario["distance_m"])[late])
+
+
+def _errors(name: str, off_m: np.ndarray) -> dict[str, float]:
+    if not len(off_m):
+        return {}
+    return {f"{name}_rms_m": float(np.sqrt(np.mean(off_m**2))), f"{name}_max_m": float(np.max(off_m))}
+
+
+def show(result: dict[str, Any]) -> None:
+    """The short table at the end of a run."""
+    print(f"{result['vehicle']} swam {result['scenario']} for {result['simulated_s']:.0f} s (seed {result['seed']})")
+    heads = ("name", "mean speed m/s", "top speed m/s", "least clearance m", "collisions")
+    keys = ("name", "mean_speed_m_s", "top_speed_m_s", "min_clearance_m", "collisions")
+    say.table([[vehicle[key] for key in keys] for vehicle in result["vehicles"]], heads)
+    rest = ("speed_error_max", "turn_rate_error_max", "failsafes", "worst_late_us", "fault", "log", "report")
+    rows = [(key, result[key]) for key in result if key in rest or "_error_" in key]
+    say.table([(key, ", ".join(v) or "none" if isinstance(v, list) else v) for key, v in dict(rows).items()])

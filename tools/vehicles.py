@@ -1,0 +1,52 @@
+"""A vehicle file as the commands see it: the HAL's, the control stack's and the plant's tables put together."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import onboard.vehicle
+import sim_plant.spec
+from hal.vehicle_file import VehicleFile
+from tools.say import Refused
+
+
+@dataclass(frozen=True)
+class Vehicle:
+    file: VehicleFile
+    settings: dict[str, Any]
+    plant: sim_plant.spec.PlantSpec
+    worlds: dict[str, sim_plant.spec.WorldSpec]
+
+    @property
+    def name(self) -> str:
+        return self.settings["name"]
+
+    def scenario(self, name: str | None) -> tuple[str, dict[str, Any]]:
+        """A scenario by name; without one, the first of the file."""
+        scenarios = self.settings["scenarios"]
+        name = name or next(iter(scenarios))
+        if name not in scenarios:
+            raise Refused(f'{self.name} has no scenario "{name}"; it has {", ".join(scenarios)}')
+        return name, scenarios[name]
+
+
+def open_vehicle(name_or_path: str, overrides: list[str] | None = None) -> Vehicle:
+    return read_vehicle(VehicleFile.open(onboard.vehicle.find(name_or_path), overrides or []))
+
+
+def read_vehicle(file: VehicleFile) -> Vehicle:
+    file.expect_tables((*onboard.vehicle.TABLES, 'plant', 'world'))
+    settings = onboard.vehicle.read(file)
+    plant = sim_plant.spec.read(file)
+    worlds = file.read("world", dict[str, sim_plant.spec.WorldSpec])
+    for kind, channels in (("actuator", settings["actuators"]), ("sensor", settings["sensors"])):
+        for channel in channels:
+            if channel["name"] not in getattr(plant, kind):
+                problem = f"the plant has no [plant.{kind}.{channel['name']}] for it"
+                raise file.error(f"{kind}.{channel['name']}", problem)
+    for name, scenario in settings["scenarios"].items():
+        if scenario["world"] not in worlds:
+            problem = f'there is no [world.{scenario["world"]}]; there are {", ".join(worlds)}'
+            raise file.error(f"scenario.{name}.world", problem)
+    if not settings["scenarios"]:
+        raise file.error("scenario", "there is none; a vehicle needs at least one")
+    return Vehicle(file, settings, plant, worlds)
