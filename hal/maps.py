@@ -9,6 +9,8 @@ Actuator maps take fixed-point SI (hal/fixed.py) and give integers; `idle` is th
 nothing of the actuator (no pulse, a motor's neutral, no current). Portable: CPython and MicroPython.
 """
 
+import math
+
 from hal.fixed import BITS, ONE, fixed
 
 _SCALE_BITS = 4  # pulse scale is kept in 1/16 us a radian, so that angle * scale stays a small integer
@@ -182,7 +184,7 @@ class LinearSensor:
         return self._low_count <= count <= self._high_count
 
     def to_count(self, value):
-        return int(self._zero_count + value / self._per_count + 0.5)
+        return math.floor(self._zero_count + value / self._per_count + 0.5)
 
 
 class TableSensor:
@@ -200,5 +202,5 @@ class TableSensor:
 
     def to_count(self, value):
         if self._values[0] <= self._values[-1]:
-            return int(interpolate(self._values, self._counts, value) + 0.5)
-        return int(interpolate(self._values[::-1], self._counts[::-1], value) + 0.5)
+            return math.floor(interpolate(self._values, self._counts, value) + 0.5)
+        return math.floor(interpolate(self._values[::-1], self._counts[::-1], value) + 0.5)

@@ -34,7 +34,7 @@ def build_loop(settings, scenario, driver):
     else:
         task = TASKS[scenario["task"]](scenario, board, guide_hz)
         detector = Detector(settings["sensors"], board, guide_hz)
-        decider = Decider(settings["guidance"], law, guide_hz)
+        decider = Decider(settings["guidance"], law)
         stages.append(Stage("guide", every, Cycle(task, detector, decider).step))
         stages.append(Stage("control", every, Inverse(law).step))
     stages.append(Stage("tail", every, tail.ask))

@@ -8,6 +8,7 @@ import time
 try:
     _ticks_us = time.ticks_us  # MicroPython: wraps, so differences go through ticks_diff
     _diff = time.ticks_diff
+    _add = time.ticks_add
     _sleep_us = time.sleep_us
 except AttributeError:
 
@@ -16,6 +17,9 @@ except AttributeError:
 
     def _diff(later, earlier):
         return later - earlier
+
+    def _add(ticks, duration_us):
+        return ticks + duration_us
 
     def _sleep_us(duration_us):
         time.sleep(duration_us / 1e6)
@@ -29,11 +33,12 @@ class RealClock:
 
     GIVE_UP_US = 1000000
 
-    def __init__(self, period_us, ticks_us=_ticks_us, sleep_us=_sleep_us, diff=_diff):
+    def __init__(self, period_us, ticks_us=_ticks_us, sleep_us=_sleep_us, diff=_diff, add=_add):
         self.period_us = period_us
         self._now = ticks_us
         self._sleep = sleep_us
         self._diff = diff
+        self._add = add
         self._due = ticks_us()
 
     def wait(self):
@@ -42,5 +47,5 @@ class RealClock:
             self._sleep(ahead_us)
         late_us = max(0, self._diff(self._now(), self._due))
         self._due = self._now() if late_us > self.GIVE_UP_US else self._due
-        self._due += self.period_us
+        self._due = self._add(self._due, self.period_us)
         return late_us

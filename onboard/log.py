@@ -28,6 +28,7 @@ from onboard.record import ABSENT, CODES, EVENTS, LIBRARY, MAGIC
 _RECORD = struct.Struct("<BQ")  # opcode, length
 _MESSAGE = struct.Struct("<HIq8x")  # channel, sequence, log time; the publish time is the same
 _MESSAGE_OPCODE = int(Opcode.MESSAGE)  # comparing with the enum is slow, and this is the hot loop
+_END = struct.Struct("<BQQQI8s")  # the footer (opcode, length, summary, summary offsets, CRC) and the magic
 _CDR_BYTES = 4
 _READ = {Opcode.HEADER, Opcode.METADATA, Opcode.CHUNK, Opcode.FOOTER}
 # What the package raises on bytes that are not the record they claim to be.
@@ -119,6 +120,8 @@ class Log:
             raise LogError(f"{self.path} is empty: its run ended before anything was recorded.")
         if not MAGIC.startswith(magic):
             raise LogError(f"{self.path} is not a log: it does not start as an MCAP file does.")
+        self._take(_summary(file, size))  # the topics, lest a damaged chunk take its definitions with it
+        file.seek(len(MAGIC))
         library: str | None = None
         about: dict[str, str] | None = None
         damaged = False
@@ -147,7 +150,7 @@ class Log:
         self.run = about
 
     def _take(self, chunk: bytes) -> None:
-        """Sort the messages of one chunk into their topics."""
+        """Sort the messages of one chunk (or of the summary, which has none) into their topics."""
         columns, unpack_record, unpack_message = self._columns, _RECORD.unpack_from, _MESSAGE.unpack_from
         at = 0
         while at < len(chunk):
@@ -173,7 +176,7 @@ class Log:
             self._events_channel = channel.id
             return
         schema = self._schemas.get(channel.schema_id)
-        if schema is None:  # it was in a damaged chunk
+        if schema is None or channel.id in self._columns:  # in a damaged chunk; told twice
             return
         fields = [line.split(" ") for line in schema.data.decode().split("\n")]
         for kind, name in fields:
@@ -201,6 +204,21 @@ def _records(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes]]:
             file.seek(at)
         if opcode == Opcode.FOOTER:
             return
+
+
+def _summary(file: BinaryIO, size: int) -> bytes:
+    """The summary's records, or nothing if the file does not end in a sound one."""
+    if size < len(MAGIC) + _END.size:
+        return b""
+    file.seek(size - _END.size)
+    end = file.read(_END.size)
+    opcode, _, start, _, crc, magic = _END.unpack(end)
+    if opcode != Opcode.FOOTER or magic != MAGIC or not 0 < start <= size - _END.size:
+        return b""
+    file.seek(start)
+    summary = file.read(size - _END.size - start)
+    sound = zlib.crc32(end[: -len(MAGIC) - 4], zlib.crc32(summary)) == crc
+    return summary if sound else b""
 
 
 def _unpack_chunk(body: bytes) -> bytes:

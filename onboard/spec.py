@@ -70,6 +70,18 @@ class Circle(_Table, kw_only=True):
     radius_m: Positive
 
 
+class Weights(_Table, kw_only=True):
+    """What a behaviour costs: per rad/s off the task's turn and off the last one, for turning to port, for
+    being slow, per metre short of comfort, per metre short of the margin."""
+
+    task: NotNegative = 0.4
+    change: NotNegative = 0.15
+    port: NotNegative = 0.05
+    slow: NotNegative = 1.5
+    near: NotNegative = 3.0
+    touch: NotNegative = 200.0
+
+
 class GuidanceTable(_Table, kw_only=True):
     """How the vehicle decides among its behaviours."""
 
@@ -84,6 +96,7 @@ class GuidanceTable(_Table, kw_only=True):
     turn_rates_rad_s: Annotated[list[float], Meta(min_length=1)]
     speed_shares: Annotated[list[Share], Meta(min_length=1)]
     hull: Annotated[list[Circle], Meta(min_length=1)]
+    weights: Weights = Weights()
 
 
 Action = Literal["warn", "hold", "safe", "off"]

@@ -1,7 +1,7 @@
 """Servos and thrusters: pulses in microseconds in, joint angles and a push out.
 
-A pulse waits `delay` in the actuator's line before it takes effect. A servo then turns to its angle at its
-rate, in closed form within a step, so the angle does not depend on the step. Pulse 0 is no pulse: the servo
+A pulse waits `delay` in the actuator's line before it takes effect. A servo then turns to its angle, at most
+at its rate and with the lag of its position loop, in closed form, so the angle does not depend on the step. Pulse 0 is no pulse: the servo
 goes limp and stays where it is (the water's torque on it is not modelled), the thruster runs down.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+from sim_plant.compiled import compiled
 
 from sim_plant.layout import F, N
 from sim_plant.spec import Servo, Thruster
@@ -32,14 +32,14 @@ def pack_actuator(spec: Servo | Thruster, joint: int) -> np.ndarray:
     if isinstance(spec, Servo):
         row["kind"], row["us_per_rad"], row["travel_rad"] = SERVO, spec.us_per_rad, spec.travel_rad
         row["rate_rad_s"], row["resolution_us"] = spec.rate_rad_s, spec.resolution_us
-        row["delay_us"] = round(spec.delay_s * 1e6)
+        row["delay_us"], row["lag_s"] = round(spec.delay_s * 1e6), spec.lag_s
     else:
         row["kind"], row["dead_band_us"] = THRUSTER, spec.dead_band_us
         row["n_per_us"], row["lag_s"] = spec.force_n_per_us, spec.lag_s
     return row
 
 
-@njit(cache=True)
+@compiled
 def post(flat, i):
     """Put body i's commands at the end of its actuators' lines; False if a line is full."""
     body = flat.bodies[i]
@@ -52,11 +52,11 @@ def post(flat, i):
         flat.due_us[a, place] = now_us + line.delay_us
         flat.pulses_us[a, place] = flat.commands_us[a]
         line.waiting += 1
-    body.written = 0
+    flat.written[i] = 0
     return True
 
 
-@njit(cache=True)
+@compiled
 def take(actuator, pulse_us):
     """A pulse takes effect: the goal of the servo (rad) or of the thruster (N)."""
     actuator.live = 1 if pulse_us > 0 else 0
@@ -72,25 +72,30 @@ def take(actuator, pulse_us):
         actuator.goal = math.copysign(beyond_us * actuator.n_per_us, offset_us)
 
 
-@njit(cache=True)
+@compiled
 def move(actuator, joints, duration_s):
     """Let the actuator follow its goal for a while."""
     if actuator.kind == SERVO:
         if actuator.live:
             joint = joints[actuator.joint]
             gap = actuator.goal - joint.angle_rad
-            turn = actuator.rate_rad_s * duration_s
-            if abs(gap) <= turn:
-                joint.angle_rad = actuator.goal
-            else:
-                joint.angle_rad += math.copysign(turn, gap)
+            # Full rate until the goal is near, then the position loop closes the rest.
+            near = actuator.rate_rad_s * actuator.lag_s
+            run_s = min(max((abs(gap) - near) / actuator.rate_rad_s, 0.0), duration_s)
+            joint.angle_rad += math.copysign(actuator.rate_rad_s * run_s, gap)
+            if run_s < duration_s:
+                left = 0.0
+                if actuator.lag_s > 0.0:
+                    left = math.copysign(min(abs(gap), near), gap)
+                    left *= math.exp((run_s - duration_s) / actuator.lag_s)
+                joint.angle_rad = actuator.goal - left
     elif actuator.lag_s > 0.0:
         actuator.force_n += (actuator.goal - actuator.force_n) * -math.expm1(-duration_s / actuator.lag_s)
     else:
         actuator.force_n = actuator.goal
 
 
-@njit(cache=True)
+@compiled
 def drive(flat, i, start_us, duration_us):
     """Move body i's actuators through one step; pulses take effect within it at their own time."""
     body = flat.bodies[i]

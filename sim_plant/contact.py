@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+from sim_plant.compiled import compiled
 
 from sim_plant.geometry import circle_overlap, quad_distance_m, quad_overlap, set_box
 
@@ -23,7 +23,7 @@ ROUNDS = 8
 WALLS = 4
 
 
-@njit(cache=True)
+@compiled
 def place_hull(flat, i):
     """Body i's two boxes from its pose and joints. The tail's box runs straight to the tip (seed fig. 8)."""
     body = flat.bodies[i]
@@ -44,14 +44,14 @@ def place_hull(flat, i):
     set_box(flat.hulls[i, 1], body.x_m, body.y_m, ux, uy, max(length, 1e-6), body.tail_width_m)
 
 
-@njit(cache=True)
+@compiled
 def in_reach(a, b, gap_m):
     """Broad phase: can two bodies be within gap_m of each other?"""
     dx, dy, far = a.x_m - b.x_m, a.y_m - b.y_m, a.reach_m + b.reach_m + gap_m
     return dx * dx + dy * dy < far * far
 
 
-@njit(cache=True)
+@compiled
 def wall_gap_m(flat, i, wall):
     """Distance of body i's hull from one wall, negative beyond it."""
     world = flat.world[0]
@@ -70,7 +70,15 @@ def wall_gap_m(flat, i, wall):
     return gap
 
 
-@njit(cache=True)
+@compiled
+def by_a_wall(flat, i):
+    """Broad phase: can body i reach a wall?"""
+    world, body = flat.world[0], flat.bodies[i]
+    x, y, reach = body.x_m, body.y_m, body.reach_m
+    return x < reach or y < reach or world.length_m - x < reach or world.width_m - y < reach
+
+
+@compiled
 def cylinder_depth(flat, i, c):
     """(depth, nx, ny) of the deeper box of body i in a cylinder; -depth is the distance when apart."""
     x, y, radius = flat.cylinders[c, 0], flat.cylinders[c, 1], flat.cylinders[c, 2]
@@ -79,7 +87,7 @@ def cylinder_depth(flat, i, c):
     return head if head[0] >= tail[0] else tail
 
 
-@njit(cache=True)
+@compiled
 def body_depth(flat, i, j):
     """(depth, nx, ny) of the deepest pair of boxes of two bodies."""
     deepest, nx, ny = -1.0, 0.0, 0.0
@@ -91,7 +99,7 @@ def body_depth(flat, i, j):
     return deepest, nx, ny
 
 
-@njit(cache=True)
+@compiled
 def body_gap_m(flat, i, j):
     gap = np.inf
     for a in range(2):
@@ -100,7 +108,7 @@ def body_gap_m(flat, i, j):
     return gap
 
 
-@njit(cache=True)
+@compiled
 def push(flat, i, depth, nx, ny):
     """Move body i along (nx, ny) and take the speed that runs against it."""
     body = flat.bodies[i]
@@ -112,7 +120,7 @@ def push(flat, i, depth, nx, ny):
     place_hull(flat, i)
 
 
-@njit(cache=True)
+@compiled
 def touch(flat, i, place, j):
     """Count a contact at its onset; j is the other body, or -1."""
     if flat.touching[i, place]:
@@ -124,7 +132,7 @@ def touch(flat, i, place, j):
         flat.bodies[j].collisions += 1
 
 
-@njit(cache=True)
+@compiled
 def go_back(flat, i):
     """Body i returns to where it stood before the step, stalled."""
     body = flat.bodies[i]
@@ -135,14 +143,14 @@ def go_back(flat, i):
     place_hull(flat, i)
 
 
-@njit(cache=True)
+@compiled
 def one_round(flat, give_up):
     """Free every overlap once, by pushing or (give_up) by going back. Returns whether there was any."""
     found = False
     cylinders = len(flat.cylinders)
     for i in range(len(flat.bodies)):
         body = flat.bodies[i]
-        if flat.world[0].pool:
+        if flat.world[0].pool and by_a_wall(flat, i):
             for wall in range(WALLS):
                 gap = wall_gap_m(flat, i, wall)
                 if gap < 0.0:
@@ -181,7 +189,7 @@ def one_round(flat, give_up):
     return found
 
 
-@njit(cache=True)
+@compiled
 def part_contacts(flat):
     """Contacts that have come apart by more than APART_M have ended."""
     cylinders = len(flat.cylinders)
@@ -199,7 +207,7 @@ def part_contacts(flat):
                 flat.touching[i, place] = 0
 
 
-@njit(cache=True)
+@compiled
 def settle(flat):
     """No hull overlaps anything when this returns, if none did before the step."""
     for i in range(len(flat.bodies)):
@@ -215,7 +223,7 @@ def settle(flat):
     part_contacts(flat)
 
 
-@njit(cache=True)
+@compiled
 def clearance_m(flat, i):
     """Distance of body i's hull from the nearest wall, cylinder or other hull; infinite in open water."""
     gap = np.inf

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+from sim_plant.compiled import compiled
 
 
-@njit(cache=True)
+@compiled
 def set_box(quad, x, y, ux, uy, length, width):
     """Fill `quad` with the box that starts at the middle of one end, (x, y), and runs along unit (ux, uy)."""
     h = 0.5 * width
@@ -23,7 +23,7 @@ def set_box(quad, x, y, ux, uy, length, width):
     quad[3, 0], quad[3, 1] = x + nx, y + ny
 
 
-@njit(cache=True)
+@compiled
 def point_segment_m(px, py, ax, ay, bx, by):
     """Distance of a point from a segment."""
     dx, dy = bx - ax, by - ay
@@ -34,7 +34,7 @@ def point_segment_m(px, py, ax, ay, bx, by):
     return math.hypot(px - ax - t * dx, py - ay - t * dy)
 
 
-@njit(cache=True)
+@compiled
 def contains(quad, px, py):
     for k in range(4):
         ax, ay = quad[k, 0], quad[k, 1]
@@ -44,7 +44,7 @@ def contains(quad, px, py):
     return True
 
 
-@njit(cache=True)
+@compiled
 def circle_overlap(quad, cx, cy, radius):
     """(depth, nx, ny): how far a circle stands in a quad, and the unit direction that frees the quad.
 
@@ -68,7 +68,7 @@ def circle_overlap(quad, cx, cy, radius):
     return radius - nearest, (qx - cx) / nearest, (qy - cy) / nearest
 
 
-@njit(cache=True)
+@compiled
 def quad_overlap(a, b):
     """(depth, nx, ny) of least penetration by separating axes; the unit normal moves `a` free of `b`.
 
@@ -106,7 +106,7 @@ def quad_overlap(a, b):
     return least, nx, ny
 
 
-@njit(cache=True)
+@compiled
 def quad_distance_m(a, b):
     """Distance between two quads, 0 where they overlap."""
     if quad_overlap(a, b)[0] > 0.0:
@@ -120,7 +120,7 @@ def quad_distance_m(a, b):
     return nearest
 
 
-@njit(cache=True)
+@compiled
 def beam_to_walls_m(px, py, ux, uy, length, width):
     """Range to the walls of a pool from inside it; 0 from outside."""
     if px < 0.0 or py < 0.0 or px > length or py > width:
@@ -137,7 +137,7 @@ def beam_to_walls_m(px, py, ux, uy, length, width):
     return reach
 
 
-@njit(cache=True)
+@compiled
 def beam_to_circle_m(px, py, ux, uy, cx, cy, radius):
     """Range to a circle; infinite if the beam misses it, 0 from inside."""
     dx, dy = cx - px, cy - py
@@ -151,7 +151,7 @@ def beam_to_circle_m(px, py, ux, uy, cx, cy, radius):
     return gap / (along + math.sqrt(root))  # not along - sqrt: that cancels far away
 
 
-@njit(cache=True)
+@compiled
 def beam_to_quad_m(px, py, ux, uy, quad):
     """Range to a convex quad by clipping the beam at its four half-planes; infinite if it misses."""
     enters, leaves = 0.0, np.inf

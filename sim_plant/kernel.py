@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
+from sim_plant.compiled import compiled
 
 from sim_plant.actuators import drive, post
 from sim_plant.contact import clearance_m, place_hull, settle
@@ -12,12 +12,12 @@ from sim_plant.strouhal import swim
 __all__ = ["advance", "clearance_m", "observe", "put", "sample_due", "target_at"]
 
 
-@njit(cache=True)
+@compiled
 def advance(flat, duration_us, step_us):
     """Step the world by duration_us. Returns -1, or the body whose line of pulses is full."""
     world = flat.world[0]
     for i in range(len(flat.bodies)):
-        if flat.bodies[i].written and not post(flat, i):
+        if flat.written[i] and not post(flat, i):
             return i
         sample_due(flat, i)
     end_us = world.time_us + duration_us
@@ -44,7 +44,7 @@ def advance(flat, duration_us, step_us):
     return -1
 
 
-@njit(cache=True)
+@compiled
 def put(flat, i, x_m, y_m, heading_rad):
     """Set body i down at a pose; returns its clearance there, 0 if it touches or overlaps."""
     body = flat.bodies[i]
@@ -53,7 +53,7 @@ def put(flat, i, x_m, y_m, heading_rad):
     return clearance_m(flat, i)
 
 
-@njit(cache=True)
+@compiled
 def observe(flat, i, out):
     """Fill `out` with world.TRUTH and the joint angles of body i."""
     body = flat.bodies[i]

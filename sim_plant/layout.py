@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +12,20 @@ from sim_plant.spec import PlantSpec
 
 F, N = np.float64, np.int64
 
+
+def sources_digest() -> str:
+    """A digest of this package's sources."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
 WORLD = np.dtype(
-    [("time_us", N), ("pool", N), ("length_m", F), ("width_m", F), ("collisions", N)]
+    # numba's cache looks at a kernel's own file only: it would go on running an old law inside a kernel
+    # whose file has not changed. A field named after all sources makes every change a new type to compile.
+    [(f"sources_{sources_digest()}", N)]
+    + [("time_us", N), ("pool", N), ("length_m", F), ("width_m", F), ("collisions", N)]
     + [("target", N), ("target_x_m", F), ("target_y_m", F), ("target_speed_m_s", F)]
     + [("target_radius_m", F), ("target_heading_rad", F), ("target_length_m", F)]
 )
@@ -19,7 +33,7 @@ WORLD = np.dtype(
 BODY = np.dtype(
     # where its parts stand in the other arrays
     [("first_joint", N), ("joints", N), ("first_actuator", N), ("actuators", N), ("first_sensor", N)]
-    + [("sensors", N), ("written", N)]
+    + [("sensors", N), ("next_sample_us", N), ("deflected_joints", N)]
     # motion
     + [("x_m", F), ("y_m", F), ("heading_rad", F), ("speed_m_s", F), ("yaw_rate_rad_s", F)]
     + [("surge_m_s2", F), ("force_n", F), ("collisions", N), ("blocked", N)]
@@ -31,8 +45,9 @@ BODY = np.dtype(
     + [("head_m", F), ("head_width_m", F), ("tail_width_m", F), ("reach_m", F), ("tail_m", F)]
     # what stopwatch and ruler read off the tail (strouhal.py)
     + [("beat_hz", F), ("beat_m", F), ("deflection_rad", F), ("travel", F), ("thrust_n", F)]
-    + [("watch_rad_s", F), ("counted_hz", F), ("tip_m", F), ("seen_s", F), ("counted_s", F)]
-    + [("half_beat_s", F), ("seen_beat_m", F), ("crossings", N)]
+    + [("watch_rad_s", F), ("counted_hz", F), ("smooth_m", F), ("tip_m", F), ("middle_m", F)]
+    + [("beside_m", F), ("path_m", F), ("seen_s", F), ("counted_s", F), ("moved_s", F), ("half_s", F)]
+    + [("crossings", N)]
 )
 
 JOINT = np.dtype(
@@ -49,6 +64,7 @@ class Flat(NamedTuple):
     bodies: np.ndarray  # BODY
     joints: np.ndarray  # JOINT, body by body, front to tip
     actuators: np.ndarray  # actuators.ACTUATOR
+    written: np.ndarray  # (body): 1 when commands_us are new
     commands_us: np.ndarray  # what the next step puts on each actuator's line
     due_us: np.ndarray  # (actuator, place in the line): when a pulse takes effect
     pulses_us: np.ndarray  # (actuator, place in the line)
@@ -83,5 +99,5 @@ def pack_body(spec: PlantSpec) -> tuple[np.ndarray, np.ndarray]:
     for i, link in enumerate(spec.link):
         joints[i]["length_m"] = link.length_m
         joints[i]["deflects"] = link.joint in spec.deflection_joints
-    row["joints"] = len(joints)
+    row["joints"], row["deflected_joints"] = len(joints), joints["deflects"].sum()
     return body, joints

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+from sim_plant.compiled import compiled
 
 from sim_plant import spec as tables
 from sim_plant.geometry import (
@@ -37,7 +37,7 @@ KINDS = {
 }  # fmt: skip
 
 SENSOR = np.dtype(
-    [("kind", N), ("period_us", F), ("taken", N), ("born_us", N), ("draw", N), ("drop_out", F)]
+    [("kind", N), ("period_us", F), ("due_us", N), ("born_us", N), ("draw", N), ("drop_out", F)]
     + [("per_count", F), ("zero_counts", N), ("noise", F), ("bias", F), ("joint", N)]
     + [("x_m", F), ("y_m", F), ("bearing_rad", F), ("half_rad", F), ("beams", N), ("range_m", F)]
     + [("wave_m", F), ("wave_length_m", F), ("wave_hz", F)]
@@ -47,7 +47,7 @@ SENSOR = np.dtype(
 def pack_sensor(spec: tables.AnySensor, joints: dict[str, int], born_us: int, draw: float) -> np.ndarray:
     """One SENSOR record; `joints` are places among all joints, `draw` a normal number for a constant bias."""
     row = np.zeros(1, SENSOR)
-    row["kind"], row["born_us"] = KINDS[type(spec)], born_us
+    row["kind"], row["born_us"], row["due_us"] = KINDS[type(spec)], born_us, born_us
     row["period_us"], row["drop_out"] = 1e6 / spec.rate_hz, spec.drop_out
     row["per_count"] = 1.0
     match spec:
@@ -76,7 +76,7 @@ def pack_sensor(spec: tables.AnySensor, joints: dict[str, int], born_us: int, dr
     return row
 
 
-@njit(cache=True)
+@compiled
 def target_at(world):
     """Where the moving target is now (x, y)."""
     x, y = world.target_x_m, world.target_y_m
@@ -91,41 +91,57 @@ def target_at(world):
     return x, y
 
 
-@njit(cache=True)
-def beam_m(flat, i, px, py, ux, uy, limit_m):
-    """Range of one beam to the first thing that is not body i; `limit_m` if that is farther."""
-    world = flat.world[0]
-    nearest = limit_m
-    if world.pool:
-        nearest = min(nearest, beam_to_walls_m(px, py, ux, uy, world.length_m, world.width_m))
-    for c in range(len(flat.cylinders)):
-        x, y, radius = flat.cylinders[c, 0], flat.cylinders[c, 1], flat.cylinders[c, 2]
-        nearest = min(nearest, beam_to_circle_m(px, py, ux, uy, x, y, radius))
-    for j in range(len(flat.bodies)):
-        other = flat.bodies[j]
-        if j != i and beam_to_circle_m(px, py, ux, uy, other.x_m, other.y_m, other.reach_m) < nearest:
-            nearest = min(nearest, beam_to_quad_m(px, py, ux, uy, flat.hulls[j, 0]))
-            nearest = min(nearest, beam_to_quad_m(px, py, ux, uy, flat.hulls[j, 1]))
-    return nearest
+@compiled
+def in_wedge(dx, dy, radius, middle_rad, half_rad, limit_m):
+    """Broad phase: can a circle at (dx, dy) from the sonar be in its wedge and nearer than limit_m?"""
+    distance = math.hypot(dx, dy)
+    if distance - radius >= limit_m:
+        return False
+    if distance <= radius:
+        return True
+    off = abs(math.remainder(math.atan2(dy, dx) - middle_rad, 2.0 * math.pi))
+    return off <= half_rad + math.asin(radius / distance) + 1e-9
 
 
-@njit(cache=True)
+@compiled
 def wedge_m(flat, i, sensor):
-    """The smallest range over the beams of body i's sonar, spread evenly over its wedge."""
-    body = flat.bodies[i]
+    """The smallest range over the beams of body i's sonar, spread evenly over its wedge.
+
+    Object by object, and none that cannot be nearer than what was found; a body does not see itself.
+    """
+    world, body = flat.world[0], flat.bodies[i]
     c, s = math.cos(body.heading_rad), math.sin(body.heading_rad)
     px = body.x_m + sensor.x_m * c - sensor.y_m * s
     py = body.y_m + sensor.x_m * s + sensor.y_m * c
     middle = body.heading_rad + sensor.bearing_rad
     nearest = sensor.range_m
-    for b in range(sensor.beams):
-        spread = 2.0 * b / (sensor.beams - 1) - 1.0 if sensor.beams > 1 else 0.0
-        angle = middle + spread * sensor.half_rad
-        nearest = beam_m(flat, i, px, py, math.cos(angle), math.sin(angle), nearest)
+    first = middle - sensor.half_rad
+    pitch = 2.0 * sensor.half_rad / (sensor.beams - 1) if sensor.beams > 1 else 0.0
+    if sensor.beams == 1:
+        first = middle
+    if world.pool:
+        to_wall = min(min(px, world.length_m - px), min(py, world.width_m - py))
+        if to_wall < nearest:
+            for b in range(sensor.beams):
+                ux, uy = math.cos(first + b * pitch), math.sin(first + b * pitch)
+                nearest = min(nearest, beam_to_walls_m(px, py, ux, uy, world.length_m, world.width_m))
+    for k in range(len(flat.cylinders)):
+        x, y, radius = flat.cylinders[k, 0], flat.cylinders[k, 1], flat.cylinders[k, 2]
+        if in_wedge(x - px, y - py, radius, middle, sensor.half_rad, nearest):
+            for b in range(sensor.beams):
+                ux, uy = math.cos(first + b * pitch), math.sin(first + b * pitch)
+                nearest = min(nearest, beam_to_circle_m(px, py, ux, uy, x, y, radius))
+    for j in range(len(flat.bodies)):
+        other = flat.bodies[j]
+        if j != i and in_wedge(other.x_m - px, other.y_m - py, other.reach_m, middle, sensor.half_rad, nearest):
+            for b in range(sensor.beams):
+                ux, uy = math.cos(first + b * pitch), math.sin(first + b * pitch)
+                nearest = min(nearest, beam_to_quad_m(px, py, ux, uy, flat.hulls[j, 0]))
+                nearest = min(nearest, beam_to_quad_m(px, py, ux, uy, flat.hulls[j, 1]))
     return nearest
 
 
-@njit(cache=True)
+@compiled
 def nose_touches(flat, i):
     """Does the front end of body i's head touch a wall, a cylinder or another hull?"""
     world = flat.world[0]
@@ -161,7 +177,7 @@ def nose_touches(flat, i):
     return False
 
 
-@njit(cache=True)
+@compiled
 def camera_m(sensor, at_m, now_s):
     """A position as seen through the waves (seed eq. 1 with its argument put back)."""
     if sensor.wave_m == 0.0:
@@ -170,7 +186,7 @@ def camera_m(sensor, at_m, now_s):
     return at_m + sensor.wave_m * math.sin(phase)
 
 
-@njit(cache=True)
+@compiled
 def truth_of(flat, i, sensor):
     """What an ideal sensor would read, in SI units."""
     body = flat.bodies[i]
@@ -199,7 +215,7 @@ def truth_of(flat, i, sensor):
     return flat.joints[sensor.joint].angle_rad
 
 
-@njit(cache=True)
+@compiled
 def sample(flat, i, k):
     """Take one sample of sensor k on body i, and leave its count to be read."""
     sensor = flat.sensors[k]
@@ -220,14 +236,19 @@ def sample(flat, i, k):
     flat.counts[k] = sensor.zero_counts + math.floor(value / sensor.per_count + 0.5)
 
 
-@njit(cache=True)
+@compiled
 def sample_due(flat, i):
     """Take the samples of body i whose time has come. A sensor samples first when its body is added."""
     body = flat.bodies[i]
     now_us = flat.world[0].time_us
+    if now_us < body.next_sample_us:
+        return
+    body.next_sample_us = np.iinfo(np.int64).max
     for k in range(body.first_sensor, body.first_sensor + body.sensors):
         sensor = flat.sensors[k]
-        if now_us - sensor.born_us >= sensor.taken * sensor.period_us - 0.5:
+        if now_us >= sensor.due_us:
             # A rate faster than the step samples once a step and catches up no further.
-            sensor.taken = int(math.floor((now_us - sensor.born_us + 0.5) / sensor.period_us)) + 1
+            taken = math.floor((now_us - sensor.born_us + 0.5) / sensor.period_us) + 1
+            sensor.due_us = sensor.born_us + int(math.ceil(taken * sensor.period_us - 0.5))
             sample(flat, i, k)
+        body.next_sample_us = min(body.next_sample_us, sensor.due_us)

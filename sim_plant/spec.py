@@ -34,7 +34,8 @@ class Servo(Kind, tag="servo", kw_only=True):
     us_per_rad: Positive
     direction: Side = 1  # as mounted
     travel_rad: Annotated[float, Meta(gt=0, le=3.2)]  # mechanical end stop, both sides
-    rate_rad_s: Positive
+    rate_rad_s: Positive  # fastest turn
+    lag_s: AtLeastZero = 0.005  # of its position loop; 0 runs at full rate to the goal
     delay_s: Annotated[float, Meta(ge=0, le=0.25)] = 0.0
     resolution_us: AtLeastZero = 0.0  # the servo's own step; 0 is as fine as the pulse
 

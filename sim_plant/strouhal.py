@@ -15,8 +15,8 @@ joint's angle is taken apart into mean + wave by an observer tuned to the last m
     mean' = a w e,   wave' = -w quarter + 2 z w e,   quarter' = w wave - 2 z a w e,   e = angle - mean - wave
 which has its poles at -a w and at w with damping z. The mean lags by a quarter of a beat and has no ripple,
 so theta_d is the sum of the means. The tip of a straight tail bent by the waves alone stands beside the
-deflected axis: f is its mid-line crossings by the stopwatch, A twice the length of (tip, tip a quarter beat
-on). The same pair of each joint says which way the wave travels.
+deflected axis: f is its mid-line crossings and turns by the stopwatch, A twice the length of (tip, tip a
+quarter beat on). The same pair of each joint says which way the wave travels.
 
 The law's A is 2 (c1 L + c2 L^2) at the tail's full length L, but the tip of a bent tail stands nearer than L
 and the ruler reads the beat's fundamental. `tail_beat_scale` is the one over the other; `ruler_m` computes
@@ -29,45 +29,57 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+from sim_plant.compiled import compiled
 
-MEAN_POLE, WAVE_DAMPING = 1.5, 0.5
+MEAN_POLE, WAVE_DAMPING, DEFLECTED_DAMPING = 2.0, 0.7, 0.4
 SLOWEST_HZ, FASTEST_HZ = 0.3, 12.0  # the observer's range, not the law's
 LEAST_BEAT = 0.004  # of the tail's length, peak to peak: less is not a beat
-RING_DOWN = 0.4  # a crossing whose beat has fallen below this share is the observer dying away
+LEAST_PATH = 0.4  # of A, between two crossings; a beating tip goes A
+STILL_S, STILL_BEATS = 0.1, 0.15  # a tail that has not moved for either, the longer, has stopped
+STILL_PER_S = 0.004  # tail lengths a second: slower is not moving
+SMOOTH_S, MIDDLE_S = 0.008, 0.25
 # The share of a beat's swirl from which a wave counts as wholly travelling. Four joints on a wave of the
 # body's length reach 0.93; a standing wave has 0.
 TRAVELLING = 0.8
 
 
-@njit(cache=True)
+@compiled
 def drag_n(body, speed_m_s):
     """Friction drag at a speed >= 0 (seed eq. 4)."""
     reynolds = speed_m_s * body.reynolds_m / body.viscosity_m2_s
     if reynolds < 1e-6:
         return 0.0
-    friction = 1.328 * reynolds**-0.5 + 0.074 * reynolds**-0.2
+    friction = 1.328 / math.sqrt(reynolds) + 0.074 * reynolds**-0.2
     return 0.5 * friction * body.area_m2 * body.density_kg_m3 * speed_m_s * speed_m_s
 
 
-@njit(cache=True)
-def take_apart(body, joints, dt_s):
-    """Step each joint's mean and wave; set theta_d, A and the travel of the wave. Returns the tip (m)."""
+@compiled
+def take_apart(body, joints, now_s, dt_s):
+    """Step each joint's mean and wave; set theta_d, A and the travel of the wave.
+
+    Returns the tip's place along its arc (m), each link's turn times its length, without the joints that
+    deflect (unless all do): their means move far and fast in a turn and would hide the beat.
+    """
     w = body.watch_rad_s
     c, s = math.cos(w * dt_s), math.sin(w * dt_s)
     mean_gain = MEAN_POLE * w * dt_s
-    wave_gain = 2.0 * WAVE_DAMPING * w * dt_s
-    quarter_gain = -wave_gain * MEAN_POLE
     deflection = bend = quarter_bend = tip = quarter_tip = 0.0
     swirl = pairs = square = quarter_square = product = 0.0
-    last_wave = last_quarter = 0.0
+    last_wave = last_quarter = turned = path = turn = arc = 0.0
     for k in range(body.first_joint, body.first_joint + body.joints):
         joint = joints[k]
         error = joint.angle_rad - joint.mean_rad - joint.wave_rad
+        damping = DEFLECTED_DAMPING if joint.deflects else WAVE_DAMPING
+        wave_gain = 2.0 * damping * w * dt_s
         wave = joint.wave_rad * c - joint.quarter_rad * s + wave_gain * error
-        quarter = joint.wave_rad * s + joint.quarter_rad * c + quarter_gain * error
+        quarter = joint.wave_rad * s + joint.quarter_rad * c - wave_gain * MEAN_POLE * error
         joint.mean_rad += mean_gain * error
         joint.wave_rad, joint.quarter_rad = wave, quarter
+        turned += joint.angle_rad - joint.old_rad
+        path += joint.length_m * turned
+        if body.deflected_joints == body.joints or not joint.deflects:
+            turn += joint.angle_rad
+        arc += joint.length_m * turn
         if joint.deflects:
             deflection += joint.mean_rad
         bend += wave
@@ -81,6 +93,9 @@ def take_apart(body, joints, dt_s):
         quarter_square += quarter * quarter
         product += wave * quarter
         last_wave, last_quarter = wave, quarter
+    body.path_m += abs(path)
+    if abs(path) > STILL_PER_S * body.tail_m * dt_s:
+        body.moved_s = now_s
     body.deflection_rad = deflection
     body.beat_m = 2.0 * math.hypot(tip, quarter_tip)
     if body.joints == 1:
@@ -93,43 +108,45 @@ def take_apart(body, joints, dt_s):
         share = 2.0 * area / (square + quarter_square)
         way = min(max(4.0 * swirl / pairs, -1.0), 1.0)
         body.travel = min(share / TRAVELLING, 1.0) * way
-    return tip
+    return arc
 
 
-@njit(cache=True)
+@compiled
 def count_beats(body, tip_m, now_s, dt_s):
-    """Frequency from the tip's mid-line crossings, the time of each interpolated within the step."""
-    before = body.tip_m
-    body.tip_m = tip_m
-    if (before < 0.0 and tip_m >= 0.0) or (before > 0.0 and tip_m <= 0.0):
-        at_s = now_s - dt_s * tip_m / (tip_m - before)
+    """Frequency by stopwatch: half beats between the tip's crossings of its mid-line."""
+    # A servo moves in small runs from pulse to pulse: smooth them, then take off the mid-line. Both filters
+    # are fixed, so a steady beat is timed exactly and a wrong first guess cannot feed on itself.
+    share = -math.expm1(-dt_s / SMOOTH_S)
+    body.smooth_m += (tip_m - body.smooth_m) * share
+    body.tip_m += (body.smooth_m - body.tip_m) * share
+    body.middle_m += (body.tip_m - body.middle_m) * -math.expm1(-dt_s / MIDDLE_S)
+    before, after = body.beside_m, body.tip_m - body.middle_m
+    body.beside_m = after
+    still_s = now_s - body.moved_s
+    if (before < 0.0 and after >= 0.0) or (before > 0.0 and after <= 0.0):
+        at_s = now_s - dt_s * after / (after - before)
         half_s = at_s - body.seen_s
-        beating = body.beat_m > LEAST_BEAT * body.tail_m and body.beat_m > RING_DOWN * body.seen_beat_m
+        # When the tail stops the mid-line comes to it: only a tip that really went its way counts.
+        beating = body.path_m > LEAST_BEAT * body.tail_m and body.path_m > LEAST_PATH * body.beat_m
         if body.crossings >= 1 and beating and half_s > 0.5 / FASTEST_HZ:
             # Two half beats where there are two: an offset of the mid-line makes one long, the next short.
-            whole_s = half_s + body.half_beat_s if body.half_beat_s > 0.0 else 2.0 * half_s
-            body.counted_hz = 1.0 / whole_s
-            body.counted_s = at_s
+            whole_s = half_s + body.half_s if body.half_s > 0.0 else 2.0 * half_s
+            body.counted_hz, body.counted_s, body.half_s = 1.0 / whole_s, at_s, half_s
             body.watch_rad_s = 2.0 * math.pi * min(max(body.counted_hz, SLOWEST_HZ), FASTEST_HZ)
-            body.half_beat_s = half_s
         else:
-            body.half_beat_s = 0.0
-        body.seen_s = at_s
-        body.seen_beat_m = body.beat_m
+            body.half_s = 0.0
+        body.seen_s, body.path_m = at_s, 0.0
         body.crossings += 1
-    # No crossing for longer than half a beat bounds the frequency; none for a whole beat: it has stopped.
-    quiet_s = now_s - body.counted_s
-    body.beat_hz = 0.0
-    if body.counted_hz > 0.0 and body.beat_m > LEAST_BEAT * body.tail_m and quiet_s * body.counted_hz < 1.0:
-        body.beat_hz = min(body.counted_hz, 0.5 / quiet_s) if quiet_s > 0.0 else body.counted_hz
-    if quiet_s * body.counted_hz >= 1.0:
-        body.counted_hz = 0.0
+    if still_s > max(STILL_S, STILL_BEATS / max(body.counted_hz, SLOWEST_HZ)):
+        body.counted_hz, body.half_s, body.crossings = 0.0, 0.0, 0
+    # No crossing for longer than half a beat bounds the frequency.
+    body.beat_hz = body.counted_hz / max(2.0 * (now_s - body.counted_s) * body.counted_hz, 1.0)
 
 
-@njit(cache=True)
+@compiled
 def swim(body, joints, now_s, dt_s):
     """Read the tail at the step's end, then move the body through the step of dt_s."""
-    count_beats(body, take_apart(body, joints, dt_s), now_s, dt_s)
+    count_beats(body, take_apart(body, joints, now_s, dt_s), now_s, dt_s)
     top_m_s = body.beat_hz * body.beat_m * body.beat_scale / body.strouhal
     body.thrust_n = drag_n(body, top_m_s) * body.travel
     push_n = body.thrust_n * math.cos(body.deflection_rad) + body.force_n

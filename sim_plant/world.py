@@ -50,6 +50,7 @@ class Body:
 
     def _attach(self, flat: Flat) -> None:
         """Take the views of the world's arrays, which move when a vehicle is added."""
+        self._written = flat.written
         row = flat.bodies[self.index]
         first = int(row["first_actuator"])
         self._commands = flat.commands_us[first : first + len(self.actuators)]
@@ -74,7 +75,7 @@ class Body:
                 f"{self.name}: a pulse of {min(pulses)} us does not exist; write 0 for no pulse."
             )
         self._commands[:] = pulses
-        self._world._flat.bodies[self.index]["written"] = 1
+        self._written[self.index] = 1
 
     def read(self, counts: list[int | None]) -> None:
         """Fill `counts` with raw counts; None where there is no new reading since the last read."""
@@ -131,6 +132,7 @@ class World:
             bodies=np.zeros(0, BODY),
             joints=np.zeros(0, JOINT),
             actuators=np.zeros(0, ACTUATOR),
+            written=np.zeros(0, np.int64),
             commands_us=np.zeros(0, np.int64),
             due_us=np.zeros((0, LINE), np.int64),
             pulses_us=np.zeros((0, LINE), np.int64),
@@ -195,6 +197,7 @@ class World:
             bodies=np.concatenate([flat.bodies, row]),
             joints=np.concatenate([flat.joints, joints]),
             actuators=np.concatenate([flat.actuators, *packed_actuators]),
+            written=np.concatenate([flat.written, np.zeros(1, np.int64)]),
             commands_us=np.concatenate([flat.commands_us, np.zeros(len(actuators), np.int64)]),
             due_us=np.concatenate([flat.due_us, lines]),
             pulses_us=np.concatenate([flat.pulses_us, lines]),

@@ -1,3 +1,102 @@
-"""x"""
-def arguments(c): pass
-def run(a): return 0
+"""Measures the fish's loop (or another vehicle's): what a tick costs, what it allocates, how fast it simulates.
+
+Wall-clock figures depend on the machine and on what else it does; compare figures of one run with each other.
+"""
+
+import argparse
+import gc
+import statistics
+import time
+import tracemalloc
+
+from tools import options, say
+from tools.fleet import Fleet
+from tools.vehicles import open_vehicle
+
+WARM_UP = 300
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("vehicle", nargs="?", default="fish", help="a vehicle's name or file (default: fish)")
+    command.add_argument("--scenario", metavar="NAME", help="which scenario (default: the vehicle's first)")
+    command.add_argument("--for", dest="seconds", metavar="S", type=options.positive, default=30.0, help="simulated")
+    options.add_set(command)
+    options.add_json(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    vehicle = open_vehicle(args.vehicle, args.set)
+    scenario_name, _ = vehicle.scenario(args.scenario)
+    say.note("compiling the plant (once; later runs take it from the cache)")
+    result = {"vehicle": vehicle.name, "scenario": scenario_name}
+    result |= tick_cost(fleet_ready(vehicle, scenario_name), args.seconds)
+    result |= lockstep_rate(fleet_ready(vehicle, scenario_name), args.seconds)
+    result |= allocations(fleet_ready(vehicle, scenario_name))
+    if args.json:
+        say.as_json(result)
+    else:
+        say.table(list(result.items()))
+    return 0
+
+
+def fleet_ready(vehicle, scenario_name) -> Fleet:
+    fleet = Fleet(vehicle, scenario_name, seed=0)
+    fleet.arm()
+    for _ in range(WARM_UP):
+        fleet.step()
+    return fleet
+
+
+def tick_cost(fleet: Fleet, seconds: float) -> dict:
+    """Each vehicle's tick alone, readings to outputs; the plant steps between them uncounted."""
+    costs_ns = []
+    ticks = int(seconds * 1e6 / fleet.period_us)
+    progress = say.Progress("timing ticks", ticks, "ticks")
+    for tick in range(ticks):
+        for swimmer in fleet.swimmers:
+            start_ns = time.perf_counter_ns()
+            swimmer.loop.tick()
+            costs_ns.append(time.perf_counter_ns() - start_ns)
+        fleet.world.step(fleet.period_us)
+        progress.at(tick)
+    progress.end()
+    costs_ns.sort()
+    return {
+        "tick_median_us": statistics.median(costs_ns) / 1e3,
+        "tick_p99_us": costs_ns[int(0.99 * len(costs_ns))] / 1e3,
+        "tick_worst_us": costs_ns[-1] / 1e3,
+    }
+
+
+def lockstep_rate(fleet: Fleet, seconds: float) -> dict:
+    """Everything in lockstep, without recording."""
+    ticks = int(seconds * 1e6 / fleet.period_us)
+    start = time.perf_counter()
+    for _ in range(ticks):
+        fleet.step()
+    wall_s = time.perf_counter() - start
+    return {
+        "vehicles": len(fleet.swimmers),
+        "lockstep_ticks_per_s": ticks * len(fleet.swimmers) / wall_s,
+        "simulated_s_per_wall_s": seconds / wall_s,
+    }
+
+
+def allocations(fleet: Fleet, ticks: int = 500) -> dict:
+    """Bytes a tick leaves behind (growth must be none) and the most it holds while it runs."""
+    loop = fleet.swimmers[0].loop
+    gc.collect()
+    tracemalloc.start()
+    for _ in range(50):
+        loop.tick()
+        fleet.world.step(fleet.period_us)
+    before, peaks = tracemalloc.get_traced_memory()[0], []
+    for _ in range(ticks):
+        fleet.world.step(fleet.period_us)
+        tracemalloc.reset_peak()
+        held = tracemalloc.get_traced_memory()[0]
+        loop.tick()
+        peaks.append(tracemalloc.get_traced_memory()[1] - held)
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    return {"tick_growth_bytes": grown / ticks, "tick_transient_bytes": statistics.median(peaks)}

@@ -74,9 +74,9 @@ class Fleet:
         for _ in range(count):
             self._recorder.event(self.world.time_us * 1000, "collision", vehicles=touched)
 
-    def safe(self, reason: str) -> None:
+    def safe(self) -> None:
         for swimmer in self.swimmers:
-            swimmer.loop.fail(reason)
+            swimmer.loop.board.safe()
 
     @property
     def fault(self) -> str | None:

@@ -90,4 +90,4 @@ def swim(fleet: Fleet, seconds: float, realtime: bool) -> bool:
         return True
     finally:
         progress.end()
-        fleet.safe("run ended") if not fleet.fault else None
+        fleet.safe()

@@ -14,7 +14,7 @@ _EXTRA = 6  # bits a Lag keeps below a fixed-point count, or it would stall shor
 
 
 def sine(phase):
-    """Fixed-point sine; 256 points with straight lines between them, 1e-4 at worst."""
+    """Fixed-point sine; 256 points with straight lines between them, 2e-4 at worst."""
     k = (phase >> 16) & 255
     low = _SINE[k]
     return low + (((_SINE[k + 1] - low) * (phase & 0xFFFF)) >> 16)

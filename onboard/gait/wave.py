@@ -74,8 +74,10 @@ def first_harmonic(table):
     rows = len(table)
     harmonics = []
     for joint in range(len(table[0])):
-        sines = sum([table[row][joint] * math.sin(2 * math.pi * row / rows) for row in range(rows)])
-        cosines = sum([table[row][joint] * math.cos(2 * math.pi * row / rows) for row in range(rows)])
+        sines = cosines = 0.0
+        for row in range(rows):  # not sum(): newer CPythons round it differently
+            sines += table[row][joint] * math.sin(2 * math.pi * row / rows)
+            cosines += table[row][joint] * math.cos(2 * math.pi * row / rows)
         amplitude = 2 / rows * math.sqrt(sines * sines + cosines * cosines)
         harmonics.append((amplitude, math.atan2(cosines, sines)))
     return harmonics

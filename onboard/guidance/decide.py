@@ -8,94 +8,108 @@ two vehicles that meet head-on pass port to port. Portable; floats.
 
 import math
 
-FAR_M = 9.0
-
 
 class Decider:
-    def __init__(self, settings, law, guide_hz):
+    def __init__(self, settings, law):
         self._law = law
-        self._horizon = settings["horizon_s"]
         self._steps = settings["steps"]
+        self._dt = settings["horizon_s"] / settings["steps"]
+        self._horizon_s = settings["horizon_s"]
         self._margin_m = settings["margin_m"]
         self._comfort_m = settings["comfort_m"]
-        self._turn_lag_s = settings["turn_lag_s"]
+        self._turn_keep = math.exp(-self._dt / settings["turn_lag_s"])
         self._speed_lag_s = settings["speed_lag_s"]
         self._brake_m_s2 = settings["brake_m_s2"]
         self._accelerate_m_s2 = settings["accelerate_m_s2"]
         self._hull = settings["hull"]  # circles: x ahead of the first joint, radius
+        self._hull_m = max([abs(along_m) + radius_m for along_m, radius_m in self._hull])
         self._turns = settings["turn_rates_rad_s"]
-        self._speeds = settings["speed_shares"]
+        self._shares = settings["speed_shares"]
+        self._weights = settings["weights"]
         self._turn = 0.0
-        self.clearance_m = FAR_M
 
     def step(self, state, points, speed_m_s, turn_rad_s):
         """Set the wanted acceleration and turn rate; the task would like this speed and turn rate."""
         estimate = state.estimate
         now_m_s = estimate.speed_m_s or 0.0
         now_rad_s = estimate.turn_rate_rad_s or 0.0
-        reach_m = (max(now_m_s, 0.0) + 0.05) * self._horizon + self._comfort_m + 0.35
-        near = [p for p in points if p[0] * p[0] + p[1] * p[1] < reach_m * reach_m]
-        best = None
-        for share in self._speeds:
+        reach_m = max(now_m_s, speed_m_s) * self._horizon_s + self._comfort_m + self._hull_m
+        near = [point for point in points if point[0] ** 2 + point[1] ** 2 < reach_m * reach_m]
+        best = 1e9
+        best_goal_m_s = speed_m_s
+        best_turn = turn_rad_s
+        for share in self._shares:  # fastest first; slower ones only where that is not good enough
             goal_m_s = speed_m_s * share
-            for turn in self._turns if near else ():
-                cost = self._cost(near, now_m_s, goal_m_s, now_rad_s, turn, turn_rad_s)
-                cost += 1.5 * (1 - share)
-                if best is None or cost < best[0]:
-                    best = (cost, goal_m_s, turn)
-            cost = self._cost(near, now_m_s, goal_m_s, now_rad_s, turn_rad_s, turn_rad_s)
-            cost += 1.5 * (1 - share)
-            if best is None or cost < best[0]:
-                best = (cost, goal_m_s, turn_rad_s)
-        _, goal_m_s, self._turn = best
-        state.want.turn_rate_rad_s = self._turn
-        state.want.acceleration_m_s2 = self._acceleration(now_m_s, goal_m_s)
+            slow = self._weights["slow"] * (1 - share)
+            if slow >= best:
+                break
+            for k in range(-1, len(self._turns) if near else 0):
+                turn = turn_rad_s if k < 0 else self._turns[k]
+                cost = slow + self._weights["task"] * abs(turn - turn_rad_s)
+                cost += self._weights["change"] * abs(turn - self._turn)
+                if turn > 0:
+                    cost += self._weights["port"]
+                if near and cost < best:
+                    cost = self._rolled_out(cost, best, near, now_m_s, goal_m_s, now_rad_s, turn)
+                if cost < best:
+                    best = cost
+                    best_goal_m_s = goal_m_s
+                    best_turn = turn
+        self._turn = best_turn
+        state.want.turn_rate_rad_s = best_turn
+        state.want.acceleration_m_s2 = self._acceleration(now_m_s, best_goal_m_s)
 
     def _acceleration(self, now_m_s, goal_m_s):
         wanted = (goal_m_s - now_m_s) / self._speed_lag_s
-        return min(max(wanted, -self._brake_m_s2), self._accelerate_m_s2)
+        if wanted < -self._brake_m_s2:
+            return -self._brake_m_s2
+        return wanted if wanted < self._accelerate_m_s2 else self._accelerate_m_s2
 
-    def _cost(self, points, speed_m_s, goal_m_s, turn_now, turn, turn_task):
-        cost = 0.4 * abs(turn - turn_task) + 0.15 * abs(turn - self._turn)
-        if turn > 0:
-            cost += 0.05  # starboard first
-        if not points:
-            return cost
-        dt = self._horizon / self._steps
-        keep = math.exp(-dt / self._turn_lag_s)
-        bend = min(max(turn / (2.4 * self._law.turn_rad_per_beat), -0.9), 0.9)
-        tail_x = -math.sqrt(1 - bend * bend)
-        x_m = y_m = heading = 0.0
+    def _rolled_out(self, cost, best, points, speed_m_s, goal_m_s, turn_now, turn):
+        """The cost with what the way there adds; stops counting once it is above `best`."""
+        dt = self._dt
+        # the tail bends to the side of the turn: sine of its deflection at a middling tail-beat
+        bend = min(max(turn / (2 * self._law.turn_rad_per_beat), -0.8), 0.8)
+        straight = math.sqrt(1 - bend * bend)
+        x_m = y_m = heading = time_s = 0.0
         rate = turn_now
-        time_s = 0.0
+        care_m = self._hull_m + self._comfort_m
         for _ in range(self._steps):
             speed_m_s += self._acceleration(speed_m_s, goal_m_s) * dt
-            rate = turn + (rate - turn) * keep
+            rate = turn + (rate - turn) * self._turn_keep
             heading += rate * dt
             ahead = math.cos(heading)
             port = math.sin(heading)
             x_m += speed_m_s * ahead * dt
             y_m += speed_m_s * port * dt
             time_s += dt
-            nearest = FAR_M
-            for along_m, radius_m in self._hull:
-                if along_m < 0:  # the tail bends to the side of the turn
-                    local_x = -along_m * tail_x
-                    local_y = -along_m * bend
-                else:
-                    local_x = along_m
-                    local_y = 0.0
-                cx = x_m + local_x * ahead - local_y * port
-                cy = y_m + local_x * port + local_y * ahead
-                for point in points:
-                    dx = point[0] - cx
-                    dy = point[1] - cy
-                    gap = math.sqrt(dx * dx + dy * dy) - radius_m
-                    if gap < nearest:
-                        nearest = gap
-            if nearest < self._comfort_m:
-                short = self._comfort_m - nearest
-                cost += 3.0 * short / (time_s + 0.5)
-                if nearest < self._margin_m:
-                    cost += 200.0 * (self._margin_m - nearest) / (time_s + 0.3)
+            gap_m = self._gap_m(points, x_m, y_m, ahead, port, bend, straight, care_m * care_m)
+            if gap_m < self._comfort_m:
+                cost += self._weights["near"] * (self._comfort_m - gap_m) / (time_s + 0.5)
+                if gap_m < self._margin_m:
+                    cost += self._weights["touch"] * (self._margin_m - gap_m) / (time_s + 0.3)
+                if cost > best:
+                    return cost
         return cost
+
+    def _gap_m(self, points, x_m, y_m, ahead, port, bend, straight, care_m2):
+        """From the hull at a place to the nearest point; comfort or more where no point is near."""
+        gap_m = self._comfort_m
+        for point in points:
+            dx = point[0] - x_m
+            dy = point[1] - y_m
+            if dx * dx + dy * dy < care_m2:
+                along = dx * ahead + dy * port
+                across = dy * ahead - dx * port
+                for at_m, radius_m in self._hull:
+                    if at_m < 0:
+                        off_x = along - at_m * straight
+                        off_y = across + at_m * bend
+                    else:
+                        off_x = along - at_m
+                        off_y = across
+                    reach_m = gap_m + radius_m
+                    off2 = off_x * off_x + off_y * off_y
+                    if reach_m > 0 and off2 < reach_m * reach_m:
+                        gap_m = math.sqrt(off2) - radius_m
+        return gap_m

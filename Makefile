@@ -1,0 +1,42 @@
+# make run     set everything up and swim the fish for a simulated minute
+# make test    set everything up and run all tests
+# make setup | lint | format | bench | clean
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: run test setup lint format bench clean
+
+run: setup
+	$(BIN)/caudal run fish --scenario pool --report
+	@echo "Open the report in a browser; change the gait in onboard/vehicles/fish.toml or with --set and run again:"
+	@echo "  $(BIN)/caudal run fish --scenario cruise --set gait.wavelength_m=0.6 --report"
+
+test: setup lint
+	$(BIN)/pytest -n 2 --dist worksteal
+
+setup: .venv/ready
+
+.venv/ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Caudal needs Python 3.11 or newer; $(PYTHON) is older. Set PYTHON=python3.11 or newer."; exit 1; }
+	@$(PYTHON) -m venv .venv 2>/dev/null || { \
+	  [ "$$(id -u)" = 0 ] || { echo "python3-venv is missing: run 'sudo apt-get install python3-venv' first."; exit 1; }; \
+	  apt-get -qq update && apt-get -qq install -y python3-venv && rm -rf .venv && $(PYTHON) -m venv .venv; }
+	@echo "installing Caudal and its tools into .venv (once, a minute or two)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup
+	$(BIN)/caudal bench
+
+clean:
+	rm -rf .venv build runs *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

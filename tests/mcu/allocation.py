@@ -1,0 +1,76 @@
+"""How many bytes of heap each part of a tick takes. MicroPython only: gc.mem_alloc differences, collector off.
+
+    micropython tests/mcu/allocation.py SETTINGS.json SCENARIO
+
+Prints `part bytes-per-tick` lines: sense, each stage that runs every tick, gate, act, and `tick`: a whole tick
+between two ticks of guidance. The driver here allocates nothing.
+"""
+
+import gc
+import json
+import sys
+
+HERE = __file__.rsplit("/", 1)[0] if "/" in __file__ else "."
+sys.path.insert(0, HERE + "/../..")
+
+from onboard.app import build_loop  # noqa: E402
+
+TICKS = 90
+
+
+class StillDriver:
+    def __init__(self, sensors):
+        self._counts = [s["low_count"] // 2 + s["high_count"] // 2 for s in sensors]
+
+    def read(self, counts):
+        i = 0
+        while i < len(counts):
+            counts[i] = self._counts[i]
+            i += 1
+
+    def write(self, outputs):
+        pass
+
+
+def bytes_per_call(call, argument):
+    """Mean over many calls; the loop around them and the reading of the heap are taken off."""
+    gc.collect()
+    gc.disable()
+    before = gc.mem_alloc()
+    i = 0
+    while i < TICKS:
+        call(argument)
+        i += 1
+    taken = gc.mem_alloc() - before
+    gc.enable()
+    return taken / TICKS
+
+
+def nothing(argument):
+    pass
+
+
+def run(path, scenario):
+    with open(path) as file:
+        settings = json.load(file)
+    loop = build_loop(settings, settings["scenarios"][scenario], StillDriver(settings["sensors"]))
+    loop.arm()
+    for _ in range(201):  # gait settled, next guidance tick nine ticks away
+        loop.tick()
+    state = loop.state
+    print("nothing", bytes_per_call(nothing, None))
+    sense = loop.board.sense
+    print("sense", bytes_per_call(lambda _: sense(), None))
+    for stage in loop.stages:
+        if stage.every == 1:
+            print(stage.name, bytes_per_call(stage.step, state))
+    print("gate", bytes_per_call(loop.gate.step, state))
+    print("act", bytes_per_call(loop.board.act, state.outputs))
+    loop.stages = [stage for stage in loop.stages if stage.every == 1]
+    print("tick", bytes_per_call(loop.tick, 0))
+    loop.stages = [stage for stage in loop.stages if stage.name != "estimate"]
+    print("tick-without-estimate", bytes_per_call(loop.tick, 0))
+
+
+if __name__ == "__main__":
+    run(sys.argv[1], sys.argv[2])

@@ -1,0 +1,67 @@
+"""Runs a vehicle's controller against made-up readings, on MicroPython and CPython alike.
+
+    micropython tests/mcu/lockstep.py SETTINGS.json SCENARIO TICKS
+
+Prints a checksum of every device output of every tick, how many of them moved, and the fault if there was one.
+SETTINGS.json holds what onboard/vehicle.py makes of a vehicle file, with the one scenario.
+"""
+
+import json
+import sys
+
+HERE = __file__.rsplit("/", 1)[0] if "/" in __file__ else "."
+sys.path.insert(0, HERE + "/../..")
+
+from onboard.app import build_loop  # noqa: E402
+
+VITAL = ("heading", "turn_rate")  # mostly there, or the failsafes would rest the vehicle all the time
+
+
+class MadeUpDriver:
+    """Counts that wander between each sensor's ends, some absent: from an integer generator, the same anywhere."""
+
+    def __init__(self, sensors, seed):
+        self._seed = seed
+        self._low = [s["low_count"] for s in sensors]
+        self._span = [s["high_count"] - s["low_count"] for s in sensors]
+        self._gap = [40 if s["name"] in VITAL else 4 for s in sensors]
+        self._at = [span // 2 if span > 10000 else self._next(span + 1) for span in self._span]
+        self.sum = 0
+        self.moved = 0
+
+    def _next(self, below):
+        self._seed = (self._seed * 1103515245 + 12345) & 0x7FFFFFFF
+        return (self._seed >> 8) % below
+
+    def read(self, counts):
+        i = 0
+        while i < len(counts):
+            step = self._span[i] // 64 + 1 if self._span[i] < 10000 else 30
+            at = self._at[i] + self._next(2 * step + 1) - step
+            self._at[i] = min(max(at, 0), self._span[i])
+            counts[i] = None if self._next(self._gap[i]) == 0 else self._low[i] + self._at[i]
+            i += 1
+
+    def write(self, outputs):
+        for output in outputs:
+            self.sum = (self.sum * 31 + output) & 0x3FFFFFFF
+            if output:
+                self.moved += 1
+
+    def close(self):
+        self.write([0])
+
+
+def run(path, scenario, ticks):
+    with open(path) as file:
+        settings = json.load(file)
+    driver = MadeUpDriver(settings["sensors"], 20)
+    loop = build_loop(settings, settings["scenarios"][scenario], driver)
+    loop.arm()
+    for _ in range(ticks):
+        loop.tick()
+    print(f"checksum {driver.sum} moved {driver.moved} fault {loop.fault}")
+
+
+if __name__ == "__main__":
+    run(sys.argv[1], sys.argv[2], int(sys.argv[3]))

@@ -1,0 +1,175 @@
+"""A made-up swimmer for the portable tests: plain settings, and a driver whose counts a test sets by name."""
+
+ECHOES = ("ahead", "port", "starboard")
+SENSORS = ("heading", "turn_rate", "x", "y", "depth", "target_x", "target_y") + ECHOES
+JOINTS = ("tail_1", "tail_2", "tail_3", "tail_4")
+NO_ECHO = 3000
+
+
+def servo(name, port, **changes):
+    settings = {
+        "name": name,
+        "map": "servo",
+        "port": port,
+        "centre_us": 1500,
+        "us_per_rad": 600.0,
+        "direction": 1,
+        "trim_us": 0,
+        "low_us": 800,
+        "high_us": 2200,
+        "min_rad": -1.0,
+        "max_rad": 1.0,
+        "slew_rad_s": 12.0,
+        "safe_rad": "off",
+    }
+    settings.update(changes)
+    return settings
+
+
+def sensor(name, port, per_count, low_count, high_count, max_age_s=0.1, place=None):
+    return {
+        "name": name,
+        "map": "linear",
+        "port": port,
+        "zero_count": 0,
+        "per_count": per_count,
+        "low_count": low_count,
+        "high_count": high_count,
+        "max_age_s": max_age_s,
+        "place": place,
+    }
+
+
+def place(bearing_deg):
+    return {"x_m": 0.1, "y_m": 0.0, "bearing_deg": bearing_deg, "half_angle_deg": 20.0, "range_m": 3.0}
+
+
+def failsafe(name, trigger, action, **changes):
+    row = {"name": name, "trigger": trigger, "action": action, "delay_s": 0.0, "clear_s": 0.0, "latched": False}
+    row.update(changes)
+    return row
+
+
+def control():
+    return {
+        "mass_kg": 0.6,
+        "wetted_area_m2": 0.055,
+        "reynolds_length_m": 0.26,
+        "viscosity_m2_s": 1.12e-6,
+        "density_kg_m3": 1000.0,
+        "metres_per_beat": 0.2,
+        "turn_rad_per_beat": 1.2,
+        "frequency_max_hz": 3.0,
+        "deflection_max_rad": 1.05,
+    }
+
+
+def gait(source="cpg"):
+    return {
+        "source": source,
+        "joints": JOINTS,
+        "links_m": [0.07, 0.07, 0.06, 0.06],
+        "turn_share": [0.5, 0.5, 0.0, 0.0],
+        "rows": 36,
+        "c1": 0.05,
+        "c2_per_m": 0.25,
+        "wavelength_m": 0.45,
+        "convergence_per_s": 12.0,
+        "coupling_per_s": 8.0,
+    }
+
+
+def estimate():
+    return {
+        "heading": "heading",
+        "turn_rate": "turn_rate",
+        "x": "x",
+        "y": "y",
+        "depth": "depth",
+        "fix_gain": 0.25,
+        "speed_gain_per_s": 0.5,
+    }
+
+
+def guidance():
+    return {
+        "horizon_s": 2.4,
+        "steps": 8,
+        "margin_m": 0.1,
+        "comfort_m": 0.35,
+        "turn_lag_s": 0.35,
+        "speed_lag_s": 0.8,
+        "brake_m_s2": 0.15,
+        "accelerate_m_s2": 0.08,
+        "turn_rates_rad_s": [0.0, -0.3, 0.3, -0.7, 0.7, -1.2, 1.2, -2.0, 2.0],
+        "speed_shares": [1.0, 0.4, 0.0],
+        "hull": [(0.14, 0.07), (0.04, 0.06), (-0.12, 0.05), (-0.24, 0.05)],
+        "weights": {"task": 0.4, "change": 0.15, "port": 0.05, "slow": 1.5, "near": 3.0, "touch": 200.0},
+    }
+
+
+def settings():
+    sensors = [sensor(name, k, 0.001, -20000, 20000) for k, name in enumerate(SENSORS[:7])]
+    bearings = {"ahead": 0.0, "port": 40.0, "starboard": -40.0}
+    for name in ECHOES:
+        sensors.append(sensor(name, len(sensors), 0.001, 20, NO_ECHO, 0.35, place(bearings[name])))
+    return {
+        "rate_hz": 100,
+        "guide_hz": 10,
+        "actuators": [servo(name, k) for k, name in enumerate(JOINTS)],
+        "sensors": sensors,
+        "gait": gait(),
+        "control": control(),
+        "estimate": estimate(),
+        "guidance": guidance(),
+        "failsafes": [
+            failsafe("not_armed", "not_armed", "off"),
+            failsafe("heading_lost", "reading_lost", "safe", sensors=["heading"], delay_s=0.2, clear_s=0.5),
+        ],
+    }
+
+
+def schedule(*rows):
+    """Rows of (at_s, frequency_hz, amplitude, deflection_deg)."""
+    names = ("at_s", "frequency_hz", "amplitude", "deflection_deg")
+    plain = [dict(zip(names, row)) for row in rows]
+    for row in plain:
+        row["hold"] = []
+    return {"task": "schedule", "rows": plain}
+
+
+def wander():
+    return {"task": "wander", "speed_m_s": 0.24, "meander_rad_s": 0.0, "meander_s": 17.0}
+
+
+class BenchDriver:
+    """Counts by sensor name, set by the test; keeps what was written last."""
+
+    def __init__(self, names=SENSORS):
+        self.names = names
+        self.counts = {}
+        for name in names:
+            self.counts[name] = NO_ECHO if name in ECHOES else 0
+        self.outputs = None
+        self.writes = 0
+        self.closed = False
+
+    def read(self, counts):
+        for i, name in enumerate(self.names):
+            counts[i] = self.counts[name]
+
+    def write(self, outputs):
+        self.outputs = list(outputs)
+        self.writes += 1
+
+    def close(self):
+        self.closed = True
+
+
+def raises(kind, call, *arguments):
+    """The message of the exception that a call must raise."""
+    try:
+        call(*arguments)
+    except kind as error:
+        return str(error)
+    raise AssertionError("nothing was raised")

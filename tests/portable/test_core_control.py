@@ -1,0 +1,169 @@
+"""PID, the swim law and its inverse, and the tail's two stages."""
+
+import math
+
+from bench_vehicle import BenchDriver, control, gait, settings
+
+from hal.build import build_board
+from hal.fixed import fixed
+from onboard.control.pid import Pid
+from onboard.control.swim_law import SwimLaw
+from onboard.control.tail import Inverse, Tail
+from onboard.gait.build import build_gait
+from onboard.state import State, Want
+
+
+def test_a_pid_adds_its_three_terms_and_keeps_them():
+    pid = Pid(2.0, 0.5, 0.1, 10.0, 10)
+    assert abs(pid.step(1.0, 3.0, 0.25) - (0.25 + 2.0 + 0.05 - 0.3)) < 1e-12
+    assert (pid.p, pid.saturated) == (2.0, False)
+    assert abs(pid.i - 0.05) < 1e-12
+    assert abs(pid.d + 0.3) < 1e-12
+
+
+def test_the_integral_sums_the_error_over_time():
+    pid = Pid(0.0, 2.0, 0.0, 10.0, 10)
+    for _ in range(10):
+        output = pid.step(0.5)
+    assert abs(output - 1.0) < 1e-9
+
+
+def test_an_output_stays_within_its_limit():
+    pid = Pid(100.0, 0.0, 0.0, 1.5, 10)
+    assert pid.step(1.0) == 1.5
+    assert pid.saturated
+    assert pid.step(-1.0) == -1.5
+    assert pid.step(0.001) == 0.1
+    assert not pid.saturated
+
+
+def test_the_integral_does_not_wind_up_at_the_limit():
+    pid = Pid(1.0, 1.0, 0.0, 1.0, 10)
+    for _ in range(1000):
+        pid.step(5.0)
+    assert abs(pid.i) <= 1.0
+    outputs = [pid.step(-0.5) for _ in range(30)]
+    assert outputs[0] < 1.0 and outputs[-1] < -0.5
+
+
+def test_the_integral_may_unwind_while_the_output_is_still_at_the_limit():
+    pid = Pid(0.0, 1.0, 0.0, 1.0, 10)
+    pid.i = 3.0
+    pid.step(-1.0)
+    assert abs(pid.i - 2.9) < 1e-12
+    assert pid.saturated
+
+
+def test_a_reset_pid_remembers_nothing():
+    pid = Pid(1.0, 1.0, 1.0, 1.0, 10)
+    pid.step(9.0, 1.0)
+    pid.reset()
+    assert (pid.p, pid.i, pid.d, pid.saturated) == (0.0, 0.0, 0.0, False)
+
+
+def law():
+    return SwimLaw(control())
+
+
+def test_steady_speed_is_frequency_times_metres_per_beat():
+    for hz in (0.5, 1.0, 2.0, 3.0):
+        assert abs(law().acceleration_m_s2(hz, 0.0, hz * 0.2)) < 1e-12
+
+
+def test_drag_is_the_friction_of_the_wetted_hull():
+    reynolds = 0.4 * 0.26 / 1.12e-6
+    friction = 1.328 / math.sqrt(reynolds) + 0.074 / reynolds**0.2
+    assert abs(law().drag_n(0.4) - 0.5 * 1000 * 0.055 * friction * 0.16) < 1e-9
+
+
+def test_thrust_and_drag_are_odd():
+    assert law().thrust_n(-1.5) == -law().thrust_n(1.5) < 0
+    assert law().drag_n(-0.3) == -law().drag_n(0.3) < 0
+    assert law().thrust_n(0.0) == 0.0
+
+
+def test_frequency_is_the_inverse_of_thrust():
+    for hz in (-3.0, -1.1, 0.0, 0.3, 1.0, 2.45, 3.0):
+        assert abs(law().frequency_hz(law().thrust_n(hz)) - hz) < 1e-9
+
+
+def test_deflection_turns_and_wastes_thrust():
+    assert abs(law().turn_rate_rad_s(2.0, math.radians(30)) - 1.2) < 1e-12
+    assert law().turn_rate_rad_s(-2.0, -0.3) == -law().turn_rate_rad_s(2.0, 0.3)
+    straight = law().acceleration_m_s2(2.0, 0.0, 0.0)
+    assert abs(law().acceleration_m_s2(2.0, 1.0, 0.0) - straight * math.cos(1.0)) < 1e-12
+
+
+def inverted(acceleration_m_s2, turn_rate_rad_s, speed_m_s, rounds=6):
+    """What the law asks for once the wanted motion has been held for a few rounds."""
+    want = Want()
+    want.acceleration_m_s2 = acceleration_m_s2
+    want.turn_rate_rad_s = turn_rate_rad_s
+    for _ in range(rounds):
+        law().invert(want, speed_m_s)
+    return want
+
+
+def test_what_the_inverse_asks_gives_the_motion_wanted():
+    for acceleration, turn_rate, speed in ((0.0, 0.0, 0.2), (0.02, 0.5, 0.3), (0.01, -0.8, 0.35), (0.03, 0.0, 0.0)):
+        want = inverted(acceleration, turn_rate, speed)
+        got = law().acceleration_m_s2(want.frequency_hz, want.deflection_rad, speed)
+        assert abs(got - acceleration) < 2e-4
+        assert abs(law().turn_rate_rad_s(want.frequency_hz, want.deflection_rad) - turn_rate) < 1e-9
+        assert want.amplitude == 1.0
+
+
+def test_a_turn_at_rest_beats_the_tail_even_where_no_thrust_is_wanted():
+    want = inverted(0.0, 1.0, 0.0)
+    assert abs(law().turn_rate_rad_s(want.frequency_hz, want.deflection_rad) - 1.0) < 1e-9
+    assert want.frequency_hz > 0
+
+
+def test_more_than_the_tail_can_ends_at_its_limits():
+    want = inverted(50.0, 0.0, 0.2)
+    assert want.frequency_hz == 3.0
+    want = inverted(-50.0, 0.0, 0.2)
+    assert want.frequency_hz == -3.0
+    want = inverted(0.0, 99.0, 0.2)
+    assert want.frequency_hz == 3.0
+    assert abs(want.deflection_rad - 1.05) < 1e-9
+    want = inverted(0.0, -99.0, 0.2)
+    assert abs(want.deflection_rad + 1.05) < 1e-9
+
+
+def test_wanting_nothing_at_rest_stills_the_tail():
+    want = inverted(0.0, 0.0, 0.0)
+    assert (want.frequency_hz, want.deflection_rad, want.amplitude) == (0.0, 0.0, 0.0)
+
+
+def test_the_inverse_stage_takes_an_unknown_speed_as_rest():
+    state = State(build_board(settings(), BenchDriver(), 100), 10000)
+    state.want.acceleration_m_s2 = 0.03
+    Inverse(law()).step(state)
+    assert abs(state.want.frequency_hz - inverted(0.03, 0.0, 0.0).frequency_hz) < 1e-12
+
+
+def asked(frequency_hz, amplitude, deflection_rad):
+    board = build_board(settings(), BenchDriver(), 100)
+    tail = Tail(build_gait(gait(), board, 100), 3.0, 1.05)
+    state = State(board, 10000)
+    state.want.frequency_hz = frequency_hz
+    state.want.amplitude = amplitude
+    state.want.deflection_rad = deflection_rad
+    tail.ask(state)
+    return tail.gait.frequency.target, tail.gait.amplitude.target, tail.gait.turn.target
+
+
+def test_the_tail_hands_settings_within_its_limits_to_the_gait():
+    assert asked(2.0, 0.5, -0.3) == (fixed(2.0), fixed(0.5), fixed(-0.3))
+
+
+def test_settings_beyond_the_limits_are_cut():
+    infinite = float("inf")
+    assert asked(9.0, 2.0, 5.0) == (fixed(3.0), fixed(1.0), fixed(1.05))
+    assert asked(-infinite, infinite, -infinite) == (fixed(-3.0), fixed(1.0), fixed(-1.05))
+
+
+def test_settings_that_are_no_number_still_the_tail():
+    nan = float("nan")
+    assert asked(nan, nan, nan) == (0, 0, 0)

@@ -1,0 +1,136 @@
+"""The planar estimator: what it takes from readings, what it reckons between them, what it does not know."""
+
+import math
+
+from bench_vehicle import BenchDriver, control, estimate, settings
+
+from hal.build import build_board
+from onboard.control.swim_law import SwimLaw
+from onboard.estimate.planar import PlanarEstimator, wrap
+from onboard.state import State
+
+
+class Bench:
+    """An estimator at 100 Hz; counts are mrad and mm."""
+
+    def __init__(self, **changes):
+        self.driver = BenchDriver()
+        self.board = build_board(settings(), self.driver, 100)
+        self.state = State(self.board, 10000)
+        channels = estimate()
+        channels.update(changes)
+        self.law = SwimLaw(control())
+        self.estimator = PlanarEstimator(channels, self.board, self.law, 100)
+
+    def step(self, ticks=1, **counts):
+        for _ in range(ticks):
+            self.driver.counts.update(counts)
+            self.board.sense()
+            self.estimator.step(self.state)
+        return self.state.estimate
+
+
+def test_wrap_keeps_a_direction_and_its_range():
+    for angle in (0.0, 3.0, -3.0, 4.0, -4.0, 100.0):
+        wrapped = wrap(angle)
+        assert -math.pi <= wrapped < math.pi
+        assert abs(math.sin(wrapped) - math.sin(angle)) < 1e-12
+        assert abs(math.cos(wrapped) - math.cos(angle)) < 1e-12
+
+
+def test_nothing_is_known_without_readings():
+    known = Bench().step(5, heading=None, turn_rate=None, x=None, y=None, depth=None)
+    assert known.heading_rad is None
+    assert known.turn_rate_rad_s is None
+    assert known.x_m is None and known.y_m is None
+    assert known.depth_m is None
+
+
+def test_a_fresh_heading_is_taken_as_it_is():
+    assert Bench().step(heading=1250).heading_rad == 1.25
+
+
+def test_the_gyro_carries_the_heading_between_compass_readings():
+    bench = Bench()
+    bench.step(heading=1000, turn_rate=500)
+    known = bench.step(20, heading=None)
+    assert abs(known.heading_rad - 1.1) < 1e-9
+
+
+def test_a_carried_heading_stays_within_a_turn():
+    bench = Bench()
+    bench.step(heading=3100, turn_rate=1000)
+    known = bench.step(10, heading=None)
+    assert abs(known.heading_rad - wrap(3.2)) < 1e-9
+
+
+def test_a_heading_without_compass_or_gyro_stays():
+    bench = Bench()
+    bench.step(heading=1000)
+    assert bench.step(30, heading=None, turn_rate=None).heading_rad == 1.0
+
+
+def test_speed_follows_the_swim_law_when_armed():
+    bench = Bench(x="", y="")
+    bench.state.armed = True
+    bench.state.want.frequency_hz = 1.0
+    speeds = []
+    for _ in range(6):
+        speeds.append(bench.step(1000).speed_m_s)
+    assert speeds == sorted(speeds)
+    assert abs(speeds[-1] - 0.2) < 0.002
+
+
+def test_a_disarmed_tail_pushes_nothing():
+    bench = Bench(x="", y="")
+    bench.state.want.frequency_hz = 3.0
+    assert bench.step(100).speed_m_s == 0.0
+
+
+def test_the_first_fix_is_the_position():
+    known = Bench().step(x=1500, y=-500)
+    assert (known.x_m, known.y_m) == (1.5, -0.5)
+
+
+def test_half_a_fix_is_no_fix():
+    known = Bench().step(x=1500, y=None)
+    assert known.x_m is None and known.y_m is None
+
+
+def test_position_is_reckoned_from_heading_and_speed_between_fixes():
+    bench = Bench()
+    bench.step(x=1000, y=2000, heading=1571)
+    bench.state.estimate.speed_m_s = 0.1
+    known = bench.step(1, x=None, y=None)
+    assert abs(known.y_m - 2.001) < 1e-5
+    assert abs(known.x_m - 1.0) < 1e-5
+
+
+def test_a_fix_pulls_the_position_by_its_gain_and_corrects_the_speed():
+    bench = Bench()
+    bench.step(x=1000, y=0, heading=0)
+    known = bench.step(x=1100, y=0)
+    assert abs(known.x_m - 1.025) < 1e-9
+    assert abs(known.speed_m_s - 0.05) < 1e-9
+
+
+def test_a_fix_to_the_side_changes_no_speed():
+    bench = Bench()
+    bench.step(x=1000, y=0, heading=0)
+    known = bench.step(y=100)
+    assert abs(known.y_m - 0.025) < 1e-9
+    assert abs(known.speed_m_s) < 1e-12
+
+
+def test_depth_is_the_pressure_reading_until_it_is_too_old():
+    bench = Bench()
+    assert bench.step(depth=480).depth_m == 0.48
+    assert bench.step(10, depth=None).depth_m == 0.48
+    assert bench.step(1).depth_m is None
+
+
+def test_a_channel_the_vehicle_lacks_is_not_asked_for():
+    known = Bench(heading="", turn_rate="", x="", y="", depth="").step(3, heading=1, depth=1)
+    assert known.heading_rad is None
+    assert known.depth_m is None
+    assert known.speed_m_s == 0.0

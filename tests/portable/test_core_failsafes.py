@@ -1,0 +1,231 @@
+"""The safety gate: every trigger, its delay and its clearing, the strongest action, limits and slew."""
+
+from bench_vehicle import BenchDriver, failsafe, sensor, servo
+
+from hal.build import build_board
+from hal.fixed import ONE, fixed
+from onboard.safety import HOLD, NONE, OFF, SAFE, TRIGGERS, WARN, build_gate
+from onboard.state import State
+
+NAN = float("nan")
+INFINITE = float("inf")
+STEP = 12 * ONE // 100  # 12 rad/s at 100 Hz
+
+
+class Bench:
+    """Two servos, one limp and one held at 0.5 rad when safe, behind a gate of the given rows."""
+
+    def __init__(self, *rows, armed=True):
+        self.driver = BenchDriver(("heading",))
+        channels = {
+            "actuators": [servo("limp", 0), servo("held", 1, safe_rad=0.5)],
+            "sensors": [sensor("heading", 0, 0.001, -3000, 3000, 0.03)],
+        }
+        self.board = build_board(channels, self.driver, 100)
+        self.state = State(self.board, 10000)
+        self.state.armed = armed
+        self.gate = build_gate(list(rows), self.board, 100)
+
+    def step(self, ticks=1):
+        for _ in range(ticks):
+            self.board.sense()
+            self.gate.step(self.state)
+        return self.state.outputs
+
+    def ticks_until_active(self, wanted=True, most=500):
+        for tick in range(1, most):
+            self.step()
+            if bool(self.gate.active) == wanted:
+                return tick
+        raise AssertionError("it never did")
+
+
+def lost(action="safe", **changes):
+    return failsafe("lost", "reading_lost", action, sensors=["heading"], **changes)
+
+
+def test_every_trigger_has_a_test_here():
+    assert sorted(TRIGGERS) == ["bad_command", "not_armed", "overrun", "reading_lost"]
+
+
+def test_nothing_moves_before_arming():
+    bench = Bench(failsafe("not_armed", "not_armed", "off"), armed=False)
+    bench.state.commands = [ONE, ONE]
+    assert bench.step(10) == [None, None]
+    bench.state.armed = True
+    assert bench.step() == [STEP, fixed(0.5) + STEP]
+
+
+def test_disarming_takes_effect_in_the_same_tick():
+    bench = Bench(failsafe("not_armed", "not_armed", "off"))
+    bench.state.commands = [ONE, ONE]
+    bench.step(5)
+    bench.state.armed = False
+    assert bench.step() == [None, None]
+
+
+def test_a_lost_reading_fires_after_its_age_and_delay():
+    bench = Bench(lost(delay_s=0.1))
+    bench.step()
+    bench.driver.counts["heading"] = None
+    assert bench.ticks_until_active() == 3 + 1 + 10
+    assert bench.gate.action == SAFE
+
+
+def test_a_reading_back_before_the_delay_fires_nothing():
+    bench = Bench(lost(delay_s=0.1))
+    bench.step()
+    for _ in range(5):
+        bench.driver.counts["heading"] = None
+        bench.step(12)
+        assert bench.gate.active == 0
+        bench.driver.counts["heading"] = 0
+        bench.step()
+    assert bench.gate.active == 0
+
+
+def test_a_row_clears_once_its_cause_has_been_gone_long_enough():
+    bench = Bench(lost(clear_s=0.5))
+    bench.driver.counts["heading"] = None
+    bench.step(10)
+    assert bench.gate.active == 1
+    bench.driver.counts["heading"] = 0
+    assert bench.ticks_until_active(False) == 51
+    assert bench.gate.action == NONE
+
+
+def test_a_cause_that_comes_back_starts_the_clearing_anew():
+    bench = Bench(lost(clear_s=0.5))
+    bench.driver.counts["heading"] = None
+    bench.step(10)
+    bench.driver.counts["heading"] = 0
+    bench.step(40)
+    bench.driver.counts["heading"] = None
+    bench.step(10)
+    bench.driver.counts["heading"] = 0
+    assert bench.ticks_until_active(False) == 51
+
+
+def test_a_latched_row_stays_until_disarmed():
+    bench = Bench(lost(latched=True))
+    bench.driver.counts["heading"] = None
+    bench.step(10)
+    bench.driver.counts["heading"] = 0
+    bench.step(300)
+    assert bench.gate.active == 1
+    bench.state.armed = False
+    bench.step(2)
+    assert bench.gate.active == 0
+    bench.state.armed = True
+    bench.step(5)
+    assert bench.gate.active == 0
+
+
+def test_a_late_tick_fires_the_overrun_row():
+    bench = Bench(failsafe("late", "overrun", "hold", limit_ticks=1.5))
+    bench.state.late_us = 15000
+    bench.step()
+    assert bench.gate.active == 0
+    bench.state.late_us = 15001
+    bench.step()
+    assert bench.gate.active == 1 and bench.gate.action == HOLD
+    bench.state.late_us = 0
+    bench.step()
+    assert bench.gate.active == 0
+
+
+def test_a_command_that_is_no_number_fires_its_row():
+    for ask in (NAN, None):
+        bench = Bench(failsafe("bad", "bad_command", "off"))
+        bench.state.commands = [0, 0]
+        bench.step()
+        assert bench.gate.active == 0
+        bench.state.commands = [0, ask]
+        assert bench.step() == [None, None]
+
+
+def test_infinity_is_a_number_too_large():
+    bench = Bench(failsafe("bad", "bad_command", "off"))
+    bench.state.commands = [INFINITE, -INFINITE]
+    bench.step(300)
+    assert bench.gate.active == 0
+    assert bench.state.outputs == [ONE, -ONE]
+
+
+def two_rows(first, second):
+    return Bench(failsafe("a", "not_armed", first), failsafe("b", "not_armed", second), armed=False)
+
+
+def test_the_strongest_action_wins_in_any_order():
+    ranks = (("warn", WARN), ("hold", HOLD), ("safe", SAFE), ("off", OFF))
+    for first, first_rank in ranks:
+        for second, second_rank in ranks:
+            bench = two_rows(first, second)
+            bench.step()
+            assert bench.gate.action == max(first_rank, second_rank)
+
+
+def test_every_active_row_has_its_bit():
+    bench = Bench(failsafe("a", "not_armed", "warn"), lost("warn"), failsafe("c", "not_armed", "warn"), armed=False)
+    bench.step()
+    assert bench.gate.active == 0b101
+    bench.driver.counts["heading"] = None
+    bench.step(9)
+    assert bench.gate.active == 0b111
+
+
+def test_a_warning_changes_no_command():
+    bench = Bench(failsafe("a", "not_armed", "warn"), armed=False)
+    bench.state.commands = [100, fixed(0.5) + 200]
+    assert bench.step() == [100, fixed(0.5) + 200]
+
+
+def test_hold_keeps_the_last_command_whatever_is_asked():
+    bench = Bench(failsafe("a", "not_armed", "hold"))
+    bench.state.commands = [1000, fixed(0.5) + 500]
+    bench.step()
+    bench.state.armed = False
+    bench.state.commands = [-ONE, ONE]
+    assert bench.step(20) == [1000, fixed(0.5) + 500]
+
+
+def test_safe_goes_to_each_actuators_safe_state_within_its_slew():
+    bench = Bench(failsafe("a", "not_armed", "safe"))
+    bench.state.commands = [ONE, -ONE]
+    bench.step(100)
+    bench.state.armed = False
+    assert bench.step() == [None, -ONE + STEP]
+    assert bench.step(100) == [None, fixed(0.5)]
+
+
+def test_limits_and_slew_hold_without_any_row():
+    bench = Bench()
+    bench.state.commands = [5 * ONE, -5 * ONE]
+    assert bench.step() == [STEP, fixed(0.5) - STEP]
+    assert bench.step(300) == [ONE, -ONE]
+
+
+def test_no_number_leaves_the_actuator_where_it_is():
+    bench = Bench()
+    bench.state.commands = [900, fixed(0.5)]
+    bench.step()
+    for ask in (NAN, None):
+        bench.state.commands = [ask, ask]
+        assert bench.step(3) == [900, fixed(0.5)]
+
+
+def test_a_float_command_leaves_as_an_integer():
+    bench = Bench()
+    bench.state.commands = [12.75, fixed(0.5) - 3.5]
+    for output in bench.step():
+        assert isinstance(output, int)
+
+
+def test_after_off_an_actuator_starts_from_where_it_is_taken_to_rest():
+    bench = Bench(failsafe("a", "not_armed", "off"))
+    bench.state.commands = [ONE, ONE]
+    bench.step(100)
+    bench.state.armed = False
+    bench.step(5)
+    bench.state.armed = True
+    assert bench.step() == [STEP, fixed(0.5) + STEP]

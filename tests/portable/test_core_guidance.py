@@ -1,0 +1,248 @@
+"""Guidance: schedules by the clock, closed paths, what the detector sees and what the decider does about it."""
+
+import math
+
+from bench_vehicle import ECHOES, NO_ECHO, BenchDriver, place, schedule, settings, wander
+
+from hal.build import build_board
+from onboard.app import build_loop
+from onboard.guidance.cycle import Schedule
+from onboard.guidance.detect import Detector, Wedge
+from onboard.guidance.tasks import ClosedPath, Pursue, Steering, Track, Wander
+from onboard.state import Estimate, State
+
+SQUARE_M = [[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0]]
+STEERING = {"kp": 1.5, "ki": 0.0, "kd": 0.1, "limit": 1.5}
+
+
+def bench():
+    driver = BenchDriver()
+    board = build_board(settings(), driver, 100)
+    return driver, board, State(board, 10000)
+
+
+def test_a_schedule_sets_the_tail_by_the_clock():
+    _, board, state = bench()
+    rows = schedule((0.0, 1.0, 1.0, 0.0), (0.5, 2.0, 0.6, 30.0), (1.0, -1.0, 1.0, -10.0))["rows"]
+    steps = Schedule(rows, board, 100)
+    seen = {}
+    for tick in range(0, 120, 10):
+        state.tick = tick
+        steps.step(state)
+        seen[tick] = (state.want.frequency_hz, state.want.amplitude)
+    assert seen[0] == (1.0, 1.0)
+    assert seen[40] == (1.0, 1.0)
+    assert seen[50] == (2.0, 0.6)
+    assert seen[90] == (2.0, 0.6)
+    assert seen[100] == (-1.0, 1.0)
+    assert abs(state.want.deflection_rad - math.radians(-10)) < 1e-12
+
+
+def test_a_schedule_that_woke_late_does_the_latest_row():
+    _, board, state = bench()
+    steps = Schedule(schedule((0.0, 1.0, 1.0, 0.0), (0.1, 2.0, 1.0, 0.0), (0.2, 3.0, 1.0, 0.0))["rows"], board, 100)
+    state.tick = 60
+    steps.step(state)
+    assert state.want.frequency_hz == 3.0
+
+
+def test_a_schedule_holds_other_actuators_where_its_row_says():
+    _, board, state = bench()
+    rows = schedule((0.0, 1.0, 1.0, 0.0))["rows"]
+    rows[0]["hold"] = [("tail_3", 4096)]
+    Schedule(rows, board, 100).step(state)
+    assert state.commands == [0, 0, 4096, 0]
+
+
+def test_a_closed_path_is_as_long_as_its_sides_and_comes_back():
+    path = ClosedPath(SQUARE_M)
+    assert path.length_m == 8.0
+    assert path.point(1.0) == (1.0, 0.0)
+    assert path.point(3.0) == (2.0, 1.0)
+    assert path.point(7.5) == (0.0, 0.5)
+    assert path.point(9.0) == (1.0, 0.0)
+    assert path.point(-1.0) == (0.0, 1.0)
+
+
+def test_the_nearest_point_of_a_path_is_found_with_its_distance():
+    along_m, off_m = ClosedPath(SQUARE_M).nearest(1.5, -0.25)
+    assert abs(along_m - 1.5) < 1e-12 and abs(off_m - 0.25) < 1e-12
+    along_m, off_m = ClosedPath(SQUARE_M).nearest(3.0, 3.0)
+    assert abs(along_m - 4.0) < 1e-12 and abs(off_m - math.sqrt(2)) < 1e-12
+
+
+def test_a_path_that_crosses_itself_is_followed_in_order():
+    eight = ClosedPath([[0.0, 0.0], [1.0, 1.0], [2.0, 1.0], [2.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    first, _ = eight.nearest(0.5, 0.5, 0.6)
+    second, _ = eight.nearest(0.5, 0.5, eight.length_m - 1.7)
+    assert abs(first - math.sqrt(0.5)) < 1e-9
+    assert abs(second - (math.sqrt(2) + 3 + math.sqrt(0.5))) < 1e-9
+
+
+def test_a_vehicle_carried_off_its_window_finds_the_path_again():
+    along_m, off_m = ClosedPath(SQUARE_M).nearest(1.9, 1.0, 0.1)
+    assert abs(along_m - 3.0) < 1e-12 and abs(off_m - 0.1) < 1e-12
+
+
+def estimate_at(x_m, y_m, heading_rad):
+    estimate = Estimate()
+    estimate.x_m = x_m
+    estimate.y_m = y_m
+    estimate.heading_rad = heading_rad
+    estimate.turn_rate_rad_s = 0.0
+    return estimate
+
+
+def test_steering_turns_the_short_way_towards_a_point():
+    assert Steering(STEERING, 10).towards(estimate_at(0.0, 0.0, 0.0), 1.0, 0.2) > 0
+    assert Steering(STEERING, 10).towards(estimate_at(0.0, 0.0, 0.0), 1.0, -0.2) < 0
+    assert Steering(STEERING, 10).towards(estimate_at(0.0, 0.0, 3.0), -1.0, -0.2) > 0
+
+
+def test_wander_meanders_to_both_sides():
+    _, board, state = bench()
+    task = Wander({"speed_m_s": 0.2, "meander_rad_s": 0.3, "meander_s": 10.0}, board, 10)
+    turns = []
+    for _ in range(100):
+        task.step(state)
+        turns.append(task.turn_rad_s)
+    assert abs(max(turns) - 0.3) < 1e-3 and abs(min(turns) + 0.3) < 1e-3
+    assert task.error_m is None and task.speed_m_s == 0.2
+
+
+def track_settings():
+    return {"speed_m_s": 0.2, "look_ahead_m": 0.3, "steering": STEERING, "path_m": SQUARE_M}
+
+
+def test_a_tracker_aims_along_its_path_and_knows_how_far_off_it_is():
+    _, board, state = bench()
+    task = Track(track_settings(), board, 10)
+    state.estimate = estimate_at(1.0, -0.2, 0.0)
+    task.step(state)
+    assert abs(task.error_m - 0.2) < 1e-12
+    assert task.turn_rad_s > 0 and task.speed_m_s == 0.2
+
+
+def test_a_tracker_that_does_not_know_where_it_is_stays():
+    _, board, state = bench()
+    task = Track(track_settings(), board, 10)
+    task.step(state)
+    assert (task.speed_m_s, task.turn_rad_s) == (0.0, 0.0)
+
+
+def pursue_settings():
+    return {
+        "speed_m_s": 0.35,
+        "distance_m": 0.5,
+        "closing_per_s": 0.5,
+        "closing_ki_per_s2": 0.0,
+        "target_x": "target_x",
+        "target_y": "target_y",
+        "steering": STEERING,
+    }
+
+
+def test_a_pursuer_closes_in_from_afar_and_lets_a_near_target_go_on():
+    driver, board, state = bench()
+    task = Pursue(pursue_settings(), board, 10)
+    state.estimate = estimate_at(0.0, 0.0, 0.0)
+    driver.counts.update({"target_x": 2000, "target_y": 0})
+    board.sense()
+    task.step(state)
+    assert task.speed_m_s == 0.35 and abs(task.error_m - 1.5) < 1e-12
+    driver.counts["target_x"] = 300
+    board.sense()
+    task.step(state)
+    assert task.speed_m_s == 0.0 and task.error_m < 0
+
+
+def test_a_pursuer_that_lost_its_target_stays():
+    driver, board, state = bench()
+    task = Pursue(pursue_settings(), board, 10)
+    state.estimate = estimate_at(0.0, 0.0, 0.0)
+    driver.counts["target_x"] = None
+    board.sense()
+    task.step(state)
+    assert (task.speed_m_s, task.turn_rad_s, task.error_m) == (0.0, 0.0, None)
+
+
+def test_an_echo_is_an_arc_at_its_range_around_the_sensor():
+    wedge = Wedge(0, place(90.0))
+    wedge.see(1.0)
+    assert wedge.seen
+    for x_m, y_m in wedge.points:
+        assert abs(math.sqrt((x_m - 0.1) ** 2 + y_m**2) - 1.0) < 1e-12
+        assert y_m > 0.9
+
+
+def test_full_range_is_no_echo():
+    wedge = Wedge(0, place(0.0))
+    wedge.see(3.0)
+    assert not wedge.seen
+
+
+def test_a_seen_point_is_carried_along_as_the_vehicle_moves():
+    wedge = Wedge(0, place(0.0))
+    wedge.points = [[1.0, 0.0]]
+    wedge.carry(0.25, 1.0, 0.0)
+    assert wedge.points == [[0.75, 0.0]]
+    wedge.carry(0.0, 0.0, 1.0)  # a quarter turn to port puts it to starboard
+    assert abs(wedge.points[0][0]) < 1e-12 and abs(wedge.points[0][1] + 0.75) < 1e-12
+
+
+def test_the_detector_forgets_a_sensor_that_went_silent():
+    driver, board, state = bench()
+    detector = Detector(settings()["sensors"], board, 10)
+    driver.counts["port"] = 800
+    board.sense()
+    assert len(detector.step(state)) == 3
+    driver.counts["port"] = None
+    for _ in range(35):
+        board.sense()
+    assert len(detector.step(state)) == 3
+    board.sense()
+    assert detector.step(state) == []
+
+
+def test_the_detector_sees_nothing_in_open_water():
+    _, board, state = bench()
+    board.sense()
+    assert Detector(settings()["sensors"], board, 10).step(state) == []
+
+
+def wanted(seconds=1.0, **echoes):
+    """What a vehicle that wanders straight ahead wants after a while of seeing these echoes, mm."""
+    driver = BenchDriver()
+    driver.counts.update({"x": None, "y": None})
+    loop = build_loop(settings(), wander(), driver)
+    loop.arm()
+    for name in ECHOES:
+        driver.counts[name] = NO_ECHO
+    for _ in range(600):  # up to speed in open water
+        loop.tick()
+    driver.counts.update(echoes)
+    for _ in range(int(seconds * 100)):
+        loop.tick()
+    assert loop.fault is None
+    return loop.state.want
+
+
+def test_open_water_is_swum_straight():
+    assert abs(wanted().turn_rate_rad_s) < 1e-9
+
+
+def test_an_obstacle_ahead_and_to_port_is_passed_to_starboard():
+    assert wanted(ahead=450, port=450).turn_rate_rad_s < -0.1
+
+
+def test_an_obstacle_ahead_and_to_starboard_is_passed_to_port():
+    assert wanted(ahead=450, starboard=450).turn_rate_rad_s > 0.1
+
+
+def test_of_two_equal_ways_round_starboard_is_taken():
+    assert wanted(ahead=500).turn_rate_rad_s < 0
+
+
+def test_a_dead_end_is_braked_for():
+    assert wanted(0.3, ahead=250, port=250, starboard=250).acceleration_m_s2 < -0.01
+    assert wanted(0.3).acceleration_m_s2 > -0.01

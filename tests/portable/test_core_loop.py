@@ -1,0 +1,163 @@
+"""The loop: order, rate groups, arming, overruns, and the safe state after any exception."""
+
+from bench_vehicle import BenchDriver, failsafe, sensor, servo
+
+from hal.build import build_board
+from hal.fixed import ONE, fixed
+from onboard.loop import Loop, Stage
+from onboard.safety import build_gate
+
+
+class Bench:
+    """Three stages that write down when they ran; the last asks one radian of both servos."""
+
+    def __init__(self, every=(1, 1, 1), break_at=None):
+        self.ran = []
+        self.break_at = break_at
+        self.driver = BenchDriver(("heading",))
+        channels = {
+            "actuators": [servo("limp", 0), servo("held", 1, safe_rad=0.5)],
+            "sensors": [sensor("heading", 0, 0.001, -3000, 3000)],
+        }
+        board = build_board(channels, self.driver, 100)
+        names = ("estimate", "guide", "control")
+        stages = [Stage(name, n, self.stage(name)) for name, n in zip(names, every)]
+        gate = build_gate([failsafe("not_armed", "not_armed", "off")], board, 100)
+        self.loop = Loop(board, stages, gate, 100)
+        self.spy("sense", board, "sense")
+        self.spy("gate", gate, "step")
+        self.spy("act", board, "act")
+
+    def stage(self, name):
+        def step(state):
+            self.note(name)
+            if name == "control":
+                state.commands[0] = state.commands[1] = ONE
+
+        return step
+
+    def spy(self, name, owner, method):
+        inner = getattr(owner, method)
+
+        def call(*arguments):
+            self.note(name)
+            return inner(*arguments)
+
+        setattr(owner, method, call)
+
+    def note(self, name):
+        self.ran.append(name)
+        if name == self.break_at:
+            raise ValueError("broken on purpose")
+
+
+def test_a_tick_runs_its_stages_in_order_gate_and_act_last():
+    bench = Bench()
+    bench.loop.tick()
+    assert bench.ran == ["sense", "estimate", "guide", "control", "gate", "act"]
+
+
+def test_a_stage_runs_every_nth_tick_from_the_first():
+    bench = Bench((1, 5, 10))
+    for _ in range(20):
+        bench.loop.tick()
+    assert [bench.ran.count(name) for name in ("sense", "estimate", "guide", "control", "act")] == [20, 20, 4, 2, 20]
+    assert bench.ran[:6] == ["sense", "estimate", "guide", "control", "gate", "act"]
+    assert bench.ran[6:10] == ["sense", "estimate", "gate", "act"]
+
+
+def test_stages_see_the_tick_they_run_in():
+    bench = Bench()
+    seen = []
+    bench.loop.stages.append(Stage("spy", 1, lambda state: seen.append(state.tick)))
+    for _ in range(3):
+        bench.loop.tick()
+    assert seen == [0, 1, 2]
+
+
+def test_nothing_moves_before_arming():
+    bench = Bench()
+    for _ in range(5):
+        bench.loop.tick()
+        assert bench.driver.outputs == [0, 0]
+    bench.loop.arm()
+    bench.loop.tick()
+    assert bench.loop.state.armed
+    assert bench.driver.outputs != [0, 0]
+
+
+def test_disarming_stills_everything_in_the_next_tick():
+    bench = Bench()
+    bench.loop.arm()
+    for _ in range(5):
+        bench.loop.tick()
+    bench.loop.disarm()
+    bench.loop.tick()
+    assert not bench.loop.state.armed
+    assert bench.driver.outputs == [0, 0]
+
+
+def test_an_exception_in_any_stage_ends_in_the_safe_state_with_its_reason():
+    for name in ("sense", "estimate", "guide", "control", "gate", "act"):
+        bench = Bench()
+        bench.loop.arm()
+        for _ in range(5):
+            bench.loop.tick()
+        bench.break_at = name
+        bench.loop.tick()
+        assert bench.loop.fault == name + ": ValueError: broken on purpose"
+        assert bench.driver.outputs == [0, 1800]
+        assert bench.loop.state.outputs == [None, fixed(0.5)]
+        assert not bench.loop.state.armed
+
+
+def test_later_ticks_only_say_safe_again():
+    bench = Bench(break_at="guide")
+    bench.loop.tick()
+    bench.break_at = None
+    bench.ran = []
+    writes = bench.driver.writes
+    bench.loop.arm()
+    for _ in range(4):
+        bench.loop.tick()
+    assert bench.ran == []
+    assert bench.driver.writes == writes + 4
+    assert bench.driver.outputs == [0, 1800]
+    assert bench.loop.fault == "guide: ValueError: broken on purpose"
+    assert not bench.loop.state.armed
+
+
+def broken_write(outputs):
+    raise OSError(5)
+
+
+def test_a_driver_that_fails_in_the_safe_state_too_is_told_once_and_tried_again():
+    bench = Bench()
+    bench.loop.tick()
+    good = bench.driver.write
+    bench.driver.write = broken_write
+    for _ in range(3):
+        bench.loop.tick()
+    assert bench.loop.fault.startswith("act: OSError")
+    assert bench.loop.fault.count("; and safe state: OSError") == 1
+    assert bench.loop.state.outputs == [None, fixed(0.5)]
+    bench.driver.write = good
+    bench.loop.tick()
+    assert bench.driver.outputs == [0, 1800]
+
+
+def test_a_late_tick_is_counted_and_the_worst_kept():
+    bench = Bench()
+    for late_us in (0, 9999, 10000, 10001, 25000, 3):
+        bench.loop.tick(late_us)
+    assert bench.loop.overruns == 2
+    assert bench.loop.worst_late_us == 25000
+    assert bench.loop.state.late_us == 3
+    assert bench.loop.ticks == 6
+
+
+def test_ticks_are_counted_after_a_fault_too():
+    bench = Bench(break_at="sense")
+    for _ in range(3):
+        bench.loop.tick()
+    assert bench.loop.ticks == 3
