@@ -176,6 +176,8 @@ def _check_range(file: VehicleFile, key: str, actuator: Servo | Thruster | Valve
         raise file.error(f"{key}.min_{unit}", f"{low} must be below max_{unit}, {high}")
     if safe != "off" and not low <= safe <= high:
         raise file.error(f"{key}.safe_{unit}", f"{safe} lies outside min_{unit} to max_{unit}, {low} to {high}")
+    if isinstance(actuator, Valve) and actuator.crack_ua >= actuator.high_ua:
+        raise file.error(f"{key}.crack_ua", f"{actuator.crack_ua} must be below high_ua, {actuator.high_ua}")
     if not isinstance(actuator, Valve) and actuator.low_us >= actuator.high_us:
         raise file.error(f"{key}.low_us", f"{actuator.low_us} must be below high_us, {actuator.high_us}")
 
@@ -183,6 +185,9 @@ def _check_range(file: VehicleFile, key: str, actuator: Servo | Thruster | Valve
 def _check_thruster(file: VehicleFile, key: str, thruster: Thruster, sensors: Sensors) -> None:
     if thruster.battery and thruster.battery not in sensors:
         raise file.error(f"{key}.battery", f'there is no sensor "{thruster.battery}"')
+    if not thruster.low_us <= thruster.neutral_us <= thruster.high_us:
+        problem = f"{thruster.neutral_us} lies outside low_us to high_us"
+        raise file.error(f"{key}.neutral_us", problem)
     volts = [curve.battery_v for curve in thruster.curve]
     if volts != sorted(set(volts)):
         raise file.error(f"{key}.curve", f"battery_v must grow from curve to curve, found {volts}")
@@ -197,10 +202,13 @@ def _check_thruster(file: VehicleFile, key: str, thruster: Thruster, sensors: Se
 
 
 def _check_monotone(file: VehicleFile, at: str, thruster: Thruster, curve: Polynomial | Points) -> None:
-    """An inverse map needs thrust that never falls as the pulse grows."""
+    """An inverse map needs thrust that never falls as the pulse grows, and none at neutral."""
     from hal.build import build_curve
 
     force = build_curve(msgspec.to_builtins(curve)).force_n
+    if force(thruster.neutral_us) != 0:
+        problem = f"pushes at neutral_us, {thruster.neutral_us} us; neutral must lie in the dead-band"
+        raise file.error(at, problem)
     for pulse_us in range(thruster.low_us, thruster.high_us):
         if force(pulse_us + 1) < force(pulse_us):
             raise file.error(at, f"thrust falls as the pulse grows past {pulse_us} us; it must never fall")

@@ -1,8 +1,7 @@
 """The reader of vehicle files (TOML): typed tables, and errors that are one sentence. CPython only.
 
-Each package reads its own tables with its own msgspec Structs. A Struct says what a table may hold; the
-walk below holds the table against it and names the first problem in file order: the file, the key, what
-was found, what is allowed. msgspec's own messages name neither the key of a dict nor the value found.
+Each package reads its own tables with its own msgspec Structs. An error names the file, the key, what was
+found and what is allowed; hal/vehicle_schema.py finds it.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import difflib
 import errno
 import hashlib
 import json
-import math
 import os
 import re
 import tomllib
@@ -22,18 +20,10 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import inspect as schema
 
-T = TypeVar("T")
-Path = tuple[str, ...]
+from hal.vehicle_schema import allowed_by, check, empty_of
+from hal.vehicle_words import Path, did_you_mean, dotted, full_stop, listed, plain, short, unit_of
 
-# The suffix of a key -> its unit as it stands in a sentence. No `min`: that is the least value of something.
-UNITS = {
-    "us": "us", "ms": "ms", "s": "s", "m": "m", "mm": "mm", "cm": "cm", "m2": "m2", "m3": "m3", "rad": "rad",
-    "deg": "deg", "g": "g", "kg": "kg", "rpm": "rpm", "bar": "bar", "mbar": "mbar", "counts": "counts",
-    "hz": "Hz", "khz": "kHz", "n": "N", "n_m": "N m", "n_s": "N s", "pa": "Pa", "kpa": "kPa", "hpa": "hPa",
-    "a": "A", "ma": "mA", "ua": "uA", "mah": "mAh", "v": "V", "mv": "mV", "w": "W", "wh": "Wh", "c": "degC",
-    "m_s": "m/s", "mm_s": "mm/s", "cm_s": "cm/s", "m_s2": "m/s2", "rad_s": "rad/s", "rad_s2": "rad/s2",
-    "deg_s": "deg/s", "deg_s2": "deg/s2", "n_s_m": "N s/m", "kg_m2": "kg m2", "kg_m3": "kg/m3",
-}  # fmt: skip
+T = TypeVar("T")
 
 LARGEST_BYTES = 4 << 20
 DEEPEST = 32  # levels of tables and lists; deeper text is a mistake, and would exhaust Python's stack
@@ -96,7 +86,7 @@ class VehicleFile:
             reason = f"cannot be read ({getattr(problem, 'strerror', None) or problem}); check the path"
         else:
             return cls.parse(text, label, overrides)
-        raise VehicleFileError(_full_stop(f"{label} {reason}"))
+        raise VehicleFileError(full_stop(f"{label} {reason}"))
 
     @classmethod
     def parse(cls, text: str, label: str, overrides: Iterable[str] = ()) -> VehicleFile:
@@ -106,7 +96,7 @@ class VehicleFile:
         except RecursionError:
             raise VehicleFileError(f"{label} has brackets nested too deeply to be a vehicle file.") from None
         except ValueError as problem:  # TOMLDecodeError, and int() on thousands of digits
-            raise VehicleFileError(_full_stop(f"{label}: {_toml_problem(text, problem)}")) from None
+            raise VehicleFileError(full_stop(f"{label}: {_toml_problem(text, problem)}")) from None
         if not tables:
             raise VehicleFileError(f"{label} is empty; copy a vehicle file that works and change that.")
         file = cls(label, text, list(overrides), tables)
@@ -124,20 +114,20 @@ class VehicleFile:
         value: Any = self.tables
         for depth, part in enumerate(path):
             if not isinstance(value, dict | list):
-                raise self._wrong(path[:depth], f" is {_short(value)}; allowed is a table with {part}")
+                raise self.wrong(path[:depth], f" is {short(value)}; allowed is a table with {part}")
             index = _index(value, part)
             if index is None:
-                for empty in _empty(expected):
-                    return self._build(path, empty, kind)
-                allowed = _allowed(expected, _unit(part)) if depth == len(path) - 1 else "a table"
-                raise self._lacks(path[:depth], part, allowed)
+                for empty in empty_of(expected):
+                    return self.build(path, empty, kind)
+                allowed = allowed_by(expected, unit_of(part)) if depth == len(path) - 1 else "a table"
+                raise self.lacks(path[:depth], part, allowed)
             value = value[index]
-        _check(self, path, value, expected, _unit(path[-1]))
-        return self._build(path, value, kind)
+        check(self, path, value, expected, unit_of(path[-1]))
+        return self.build(path, value, kind)
 
     def error(self, key: str, problem: str) -> VehicleFileError:
         """The error for a problem that a package finds across its own tables."""
-        return self._wrong(_path(key), f": {problem}")
+        return self.wrong(_path(key), f": {problem}")
 
     def expect_tables(self, known: Iterable[str]) -> None:
         """Refuse what stands at the file's top level and belongs to nobody."""
@@ -145,8 +135,8 @@ class VehicleFile:
         for key, value in self.tables.items():
             if key not in known:
                 what = "table" if isinstance(value, dict | list) else "key"
-                hint = _did_you_mean(key, known) or f"; known are {_listed(known)}"
-                raise self._wrong((key,), f" is not a {what} of a vehicle file{hint}")
+                hint = did_you_mean(key, known) or f"; known are {listed(known)}"
+                raise self.wrong((key,), f" is not a {what} of a vehicle file{hint}")
 
     def digest(self) -> str:
         """sha256 (hex) of the tables after overrides: layout, comments and the order of keys do not count."""
@@ -155,7 +145,7 @@ class VehicleFile:
 
     def _override(self, override: str) -> None:
         def refuse(reason: str) -> VehicleFileError:
-            return VehicleFileError(_full_stop(f"{self.label}: --set {_plain(override)}: {reason}"))
+            return VehicleFileError(full_stop(f"{self.label}: --set {plain(override)}: {reason}"))
 
         key, equals, value = override.partition("=")
         path = _path(key)
@@ -173,229 +163,38 @@ class VehicleFile:
             elif index is not None:
                 node = node[index]
             elif isinstance(node, dict):
-                hint = _did_you_mean(part, node) or f"; there is {_listed(node) or 'nothing'}"
-                raise refuse(f"there is no table {_name(path[: depth + 1])}{hint}")
+                hint = did_you_mean(part, node) or f"; there is {listed(node) or 'nothing'}"
+                raise refuse(f"there is no table {dotted(path[: depth + 1])}{hint}")
             elif isinstance(node, list):
                 entries = f"{len(node)} entries, counted from 0"
-                raise refuse(f"{_name(path[:depth])} has {entries}; {_plain(part)} is none of them")
+                raise refuse(f"{dotted(path[:depth])} has {entries}; {plain(part)} is none of them")
             else:
-                raise refuse(f"{_name(path[:depth])} is {_short(node)}, which has no keys")
+                raise refuse(f"{dotted(path[:depth])} is {short(node)}, which has no keys")
 
     def _check_size(self, path: Path, value: Any) -> None:
         """TOML has integers of 64 bits (tomllib does not mind), and some depth is enough for everybody."""
         if len(path) > DEEPEST:
-            raise self._wrong(path[:2], f" is nested more than {DEEPEST} levels deep; make it flatter")
+            raise self.wrong(path[:2], f" is nested more than {DEEPEST} levels deep; make it flatter")
         if isinstance(value, dict | list):
             for key, entry in value.items() if isinstance(value, dict) else enumerate(value):
                 self._check_size((*path, str(key)), entry)
         elif isinstance(value, int) and not -(2**63) <= value < 2**63:
-            raise self._wrong(path, " is a whole number of more than 64 bits; allowed is up to 2^63 - 1")
+            raise self.wrong(path, " is a whole number of more than 64 bits; allowed is up to 2^63 - 1")
 
-    def _wrong(self, path: Path, ending: str) -> VehicleFileError:
-        name = f": {_name(path)}" if path else ""
+    def wrong(self, path: Path, ending: str) -> VehicleFileError:
+        name = f": {dotted(path)}" if path else ""
         changed = (_path(override.partition("=")[0]) for override in self.overrides)
         origin = " (from --set)" if any(path[: len(key)] == key for key in changed) else ""
-        return VehicleFileError(_full_stop(f"{self.label}{name}{origin}{ending}"))
+        return VehicleFileError(full_stop(f"{self.label}{name}{origin}{ending}"))
 
-    def _lacks(self, path: Path, key: str, allowed: str) -> VehicleFileError:
-        return self._wrong(path, f" has no {_name((key,))}, which is required ({allowed})")
+    def lacks(self, path: Path, key: str, allowed: str) -> VehicleFileError:
+        return self.wrong(path, f" has no {dotted((key,))}, which is required ({allowed})")
 
-    def _build(self, path: Path, value: Any, kind: Any) -> Any:
+    def build(self, path: Path, value: Any, kind: Any) -> Any:
         try:
             return msgspec.convert(value, kind)
         except msgspec.ValidationError as problem:  # only a Struct's __post_init__ can still object
-            raise self._wrong(path, f": {str(problem).partition(' - at `')[0]}") from None
-
-
-# -- The walk: a value beside the type that msgspec knows for it ------------------------------------------
-
-
-def _check(file: VehicleFile, path: Path, value: Any, kind: schema.Type, unit: str) -> None:
-    """Raise the first problem of `value`, in file order; `unit` is that of the nearest key that has one."""
-    member = _tagged(file, path, value, kind) or _fitting(value, kind)
-    if member is None:
-        raise file._wrong(path, _refusal(value, kind, unit))
-    bare = _bare(member)
-    if isinstance(bare, schema.StructType):
-        _check_struct(file, path, value, bare)
-    elif not _within(value, bare):
-        allowed = _allowed(member, unit)
-        if isinstance(bare, schema.IntType | schema.FloatType):
-            finite = math.isfinite(value)
-            allowed = _range(bare, unit) if finite else allowed.replace("a number", "a finite number")
-        raise file._wrong(path, f" is {_short(value)}; allowed is {allowed}")
-    elif isinstance(bare, schema.DictType):
-        for key, entry in value.items():
-            if _fitting(key, bare.key_type) is None or not _within(key, _bare(bare.key_type)):
-                raise file._wrong((*path, key), f": the name{_refusal(key, bare.key_type, '')}")
-            _check(file, (*path, key), entry, bare.value_type, unit or _unit(key))
-    elif isinstance(bare, schema.ListType | schema.TupleType | schema.VarTupleType):
-        for i, entry in enumerate(value):
-            _check(file, (*path, str(i)), entry, _item(bare, i), unit)
-
-
-def _check_struct(file: VehicleFile, path: Path, table: dict[str, Any], kind: schema.StructType) -> None:
-    fields = {field.encode_name: field for field in kind.fields}
-    for key, value in table.items():
-        if key in fields:
-            _check(file, (*path, key), value, fields[key].type, _unit(key))
-        elif key != kind.tag_field:
-            raise file._wrong((*path, key), _unknown_key(key, path, list(fields)))
-    for name, field in fields.items():
-        if field.required and name not in table:
-            raise file._lacks(path, name, _allowed(field.type, _unit(name)))
-    if hasattr(kind.cls, "__post_init__"):  # here, where the key is known
-        file._build(path, table, kind.cls)
-
-
-def _tagged(file: VehicleFile, path: Path, value: Any, kind: schema.Type) -> schema.Type | None:
-    """The Struct that a table's tag chooses; None where no tag has a say."""
-    members = [_bare(member) for member in _members(kind)]
-    structs = [m for m in members if isinstance(m, schema.StructType) and m.tag_field]
-    if not structs or not isinstance(value, dict):
-        return None
-    field = str(structs[0].tag_field)
-    choices = schema.LiteralType(tuple(struct.tag for struct in structs))
-    if field not in value:
-        if len(structs) == 1:
-            return structs[0]
-        raise file._lacks(path, field, _allowed(choices, ""))
-    if _fitting(value[field], choices) is None:
-        raise file._wrong((*path, field), _refusal(value[field], choices, ""))
-    return next(struct for struct in structs if struct.tag == value[field])
-
-
-def _fitting(value: Any, kind: schema.Type) -> schema.Type | None:
-    """The member of a union that the value's TOML type points at, the narrowest first."""
-    for member in sorted(_members(kind), key=lambda m: isinstance(_bare(m), schema.FloatType)):
-        bare = _bare(member)
-        match bare:
-            case schema.LiteralType() | schema.EnumType():
-                fits = any(type(value) is type(choice) and value == choice for choice in _choices(bare))
-            case schema.BoolType():
-                fits = isinstance(value, bool)
-            case schema.IntType():
-                fits = isinstance(value, int) and not isinstance(value, bool)
-            case schema.FloatType():
-                fits = isinstance(value, int | float) and not isinstance(value, bool)
-            case schema.StrType():
-                fits = isinstance(value, str)
-            case schema.ListType() | schema.TupleType() | schema.VarTupleType():
-                fits = isinstance(value, list)
-            case schema.DictType() | schema.StructType():
-                fits = isinstance(value, dict)
-            case schema.AnyType():
-                fits = True
-            case _:
-                raise TypeError(f"a vehicle file's schema has no place for {bare}")
-        if fits:
-            return member
-    return None
-
-
-def _within(value: Any, kind: Any) -> bool:
-    """Is a value of the right type within the bounds that Meta sets."""
-    if isinstance(kind, schema.IntType | schema.FloatType):
-        return bool(
-            math.isfinite(value)
-            and (kind.ge is None or value >= kind.ge)
-            and (kind.gt is None or value > kind.gt)
-            and (kind.le is None or value <= kind.le)
-            and (kind.lt is None or value < kind.lt)
-            and (kind.multiple_of is None or math.fmod(value, kind.multiple_of) == 0)
-        )
-    if isinstance(kind, schema.TupleType):
-        return len(value) == len(kind.item_types)
-    if isinstance(kind, schema.StrType) and kind.pattern and not re.search(kind.pattern, value):
-        return False
-    low, high = getattr(kind, "min_length", None), getattr(kind, "max_length", None)
-    return (low is None or len(value) >= low) and (high is None or len(value) <= high)
-
-
-# -- The sentences ----------------------------------------------------------------------------------------
-
-
-def _allowed(kind: schema.Type, unit: str) -> str:
-    """What a key takes, in words: type, range with unit, choices."""
-    members = _members(kind)
-    bare, note = _bare(members[0]), _note(kind) or (_note(members[0]) if len(members) == 1 else "")
-    match bare:
-        case schema.StructType() if bare.tag_field:
-            tags = [b.tag for b in map(_bare, members) if isinstance(b, schema.StructType)]
-            text = f"a table with {bare.tag_field} = {_listed(tags, ' or ')}"
-        case _ if len(members) > 1:
-            text = " or ".join(_allowed(member, unit) for member in members)
-        case schema.LiteralType() | schema.EnumType():
-            text = ("one of " if len(_choices(bare)) > 1 else "") + _listed(_choices(bare))
-        case schema.BoolType():
-            text = "true or false"
-        case schema.IntType() | schema.FloatType():
-            text = "a whole number" if isinstance(bare, schema.IntType) else "a number"
-            bounds = _range(bare, unit)
-            text += f", {bounds}" if bounds else f" in {unit}" if unit else ""
-        case schema.StrType():
-            text = (
-                "text"
-                + _length(bare, "characters")
-                + (f" that matches {bare.pattern}" if bare.pattern else "")
-            )
-        case schema.TupleType():
-            text = (
-                f"a list of {len(bare.item_types)}: {', '.join(_allowed(t, unit) for t in bare.item_types)}"
-            )
-        case schema.ListType() | schema.VarTupleType():
-            text = f"a list{_length(bare, 'entries')}, each {_allowed(bare.item_type, unit)}"
-        case schema.StructType():
-            needed = [f.encode_name for f in bare.fields if f.required]
-            text = f"a table with {_listed(needed)}" if needed else "a table"
-        case schema.DictType():
-            text = f"a table{_length(bare, 'entries')}, each {_allowed(bare.value_type, unit)}"
-        case _:
-            text = "any value"
-    return f"{text}: {note}" if note else text
-
-
-def _range(kind: Any, unit: str) -> str:
-    """The bounds of a number with their unit, or '' if it has none: `500 to 2500 us`."""
-    words = {"at least": kind.ge, "more than": kind.gt, "at most": kind.le, "less than": kind.lt}
-    bounds = [f"{word} {bound:.15g}" for word, bound in words.items() if bound is not None]
-    text = " and ".join(bounds)
-    if kind.ge is not None and kind.le is not None:
-        text = f"{kind.ge:.15g} to {kind.le:.15g}"
-    if kind.multiple_of is not None:
-        text += f"{', ' if text else ''}a multiple of {kind.multiple_of:.15g}"
-    return f"{text} {unit}" if text and unit else text
-
-
-def _length(kind: Any, things: str) -> str:
-    low, high = kind.min_length, kind.max_length
-    if low is None and high is None:
-        return ""
-    if low == high:
-        return f" of {low} {things}"
-    if high is None:
-        return f" of {low} or more {things}"
-    return f" of {low or 0} to {high} {things}"
-
-
-def _refusal(value: Any, kind: schema.Type, unit: str) -> str:
-    """The end of the sentence for a value of the wrong type, or not among the choices."""
-    choices = [c for m in _members(kind) for c in _choices(_bare(m))]
-    only_choices = len(choices) > 1 and all(_choices(_bare(m)) for m in _members(kind))
-    allowed = f"choose one of {_listed(choices)}" if only_choices else f"allowed is {_allowed(kind, unit)}"
-    hint = _did_you_mean(value, choices) if isinstance(value, str) else ""
-    return f" is {_short(value)}; {allowed}{hint}"
-
-
-def _unknown_key(key: str, path: Path, known: list[str]) -> str:
-    stem, suffix = _split_unit(key)
-    same = [name for name in known if suffix and _split_unit(name)[1] and _split_unit(name)[0] == stem]
-    if same:
-        return f": this key takes {_unit(same[0])}, not {_unit(key)}; write {same[0]}"
-    bare = [f"; did you mean {name}?" for name in known if _split_unit(name)[0] == key]
-    hint = bare[0] if bare else _did_you_mean(key, known)
-    keys = f"; its keys are {_listed(known)}" if known else ", which has none"
-    return f" is not a key of {_name(path)}{hint or keys}"
+            raise self.wrong(path, f": {str(problem).partition(' - at `')[0]}") from None
 
 
 def _toml_problem(text: str, problem: ValueError) -> str:
@@ -431,50 +230,6 @@ def _near_files(label: str) -> str:
     return f"its folder has {', '.join(names[:8])}" if names else "its folder has no .toml file"
 
 
-def _did_you_mean(word: str, known: Iterable[Any]) -> str:
-    near = difflib.get_close_matches(word, [k for k in known if isinstance(k, str)], n=1)
-    return f"; did you mean {_name((near[0],))}?" if near else ""
-
-
-def _short(value: Any) -> str:
-    """A value as TOML would have it, on one line and cut to a readable length."""
-    if isinstance(value, dict):
-        return "a table"
-    if isinstance(value, list):
-        tables = any(isinstance(entry, dict | list) for entry in value)
-        text = f"a list of {len(value)}" if tables else f"[{', '.join(_short(v) for v in value[:9])}]"
-    elif isinstance(value, str):
-        text = json.dumps(value[:60], ensure_ascii=not value.isprintable())
-    elif isinstance(value, bool):
-        text = str(value).lower()
-    else:
-        text = str(value)
-    return text if len(text) <= 48 else f"{text[:45]}..."
-
-
-def _plain(text: str) -> str:
-    """A text of the user's own on one line of a sentence."""
-    text = text if text.isprintable() else json.dumps(text)[1:-1]
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _name(path: Path) -> str:
-    """A dotted key as TOML writes it; entries of lists are counted from 0, as for `--set`."""
-    return ".".join(part if re.fullmatch(r"[\w-]+", part, re.ASCII) else _short(part) for part in path)
-
-
-def _listed(words: Iterable[Any], between: str = ", ") -> str:
-    names = [_name((word,)) if isinstance(word, str) else _short(word) for word in words]
-    return between.join(names if len(names) <= 16 else names[:15] + ["..."])
-
-
-def _full_stop(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
-
-
-# -- Keys, values and types, taken apart ------------------------------------------------------------------
-
-
 def _path(key: str) -> Path:
     return tuple(part.strip() for part in key.split("."))
 
@@ -495,23 +250,6 @@ def _toml_value(text: str) -> Any:
     return parsed["value"] if len(parsed) == 1 else text.strip()
 
 
-def _split_unit(key: str) -> tuple[str, str]:
-    """The stem of a key and the suffix that is its unit: centre_us -> centre, us."""
-    parts = key.split("_")
-    for i in range(1, len(parts)):
-        suffix = "_".join(parts[i:])
-        if suffix in UNITS or ("_per_" in suffix and all(u in UNITS for u in suffix.split("_per_"))):
-            # A unit before the unit (n_m_s_rad) makes one that the table does not know: claim nothing.
-            unclear = parts[i - 1] == "per" or (i > 1 and parts[i - 1] in UNITS)
-            return (key, "") if unclear else ("_".join(parts[:i]), suffix)
-    return key, ""
-
-
-def _unit(key: str) -> str:
-    suffix = _split_unit(key)[1]
-    return "/".join(UNITS[part] for part in suffix.split("_per_")) if suffix else ""
-
-
 def _canonical(value: Any) -> Any:
     """1 and 1.0 are one number to every schema, and must be one to the digest."""
     if isinstance(value, dict):
@@ -521,44 +259,3 @@ def _canonical(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= 2**53:
         return float(value)
     return value if isinstance(value, str | int | float) else {type(value).__name__: value.isoformat()}
-
-
-def _bare(kind: schema.Type) -> schema.Type:
-    return kind.type if isinstance(kind, schema.Metadata) else kind
-
-
-def _note(kind: schema.Type) -> str:
-    """The description that Meta gives to a type, or ''."""
-    extra = kind.extra_json_schema if isinstance(kind, schema.Metadata) else None
-    return str((extra or {}).get("description", "")).rstrip(".")
-
-
-def _members(kind: schema.Type) -> list[schema.Type]:
-    """The members of a union, or the type alone. None is left out: TOML cannot write it."""
-    bare = _bare(kind)
-    if not isinstance(bare, schema.UnionType):
-        return [kind]
-    return [member for member in bare.types if not isinstance(member, schema.NoneType)]
-
-
-def _choices(kind: schema.Type) -> list[Any]:
-    if isinstance(kind, schema.EnumType):
-        return [choice.value for choice in kind.cls]
-    return [v for v in kind.values if v is not None] if isinstance(kind, schema.LiteralType) else []
-
-
-def _item(kind: Any, i: int) -> schema.Type:
-    return kind.item_types[i] if isinstance(kind, schema.TupleType) else kind.item_type
-
-
-def _empty(kind: schema.Type) -> list[Any]:
-    """What a key that is not in the file reads as: a list of one value, or of none if the key is required."""
-    bare = _bare(kind)
-    if isinstance(bare, schema.UnionType):
-        return [None] if any(isinstance(member, schema.NoneType) for member in bare.types) else []
-    if isinstance(bare, schema.StructType):
-        return [] if any(field.required for field in bare.fields) else [{}]
-    if isinstance(bare, schema.DictType | schema.ListType | schema.VarTupleType):
-        empty: Any = {} if isinstance(bare, schema.DictType) else []
-        return [empty] if _within(empty, bare) else []
-    return []

@@ -23,7 +23,8 @@ from mcap.exceptions import McapError
 from mcap.opcode import Opcode
 from mcap.stream_reader import get_chunk_data_stream
 
-from onboard.record import ABSENT, CODES, EVENTS, LIBRARY, MAGIC
+from onboard.mcap_file import LIBRARY, MAGIC
+from onboard.record import ABSENT, CODES, EVENTS
 
 _RECORD = struct.Struct("<BQ")  # opcode, length
 _MESSAGE = struct.Struct("<HIq8x")  # channel, sequence, log time; the publish time is the same

@@ -182,7 +182,6 @@ class Pursue(_Scenario, tag="pursue", kw_only=True):
     speed_m_s: Positive
     distance_m: NotNegative
     closing_per_s: Positive
-    closing_ki_per_s2: NotNegative = 0.0
     target_x: str
     target_y: str
     steering: SteeringTable

@@ -1,8 +1,9 @@
 """Servos and thrusters: pulses in microseconds in, joint angles and a push out.
 
 A pulse waits `delay` in the actuator's line before it takes effect. A servo then turns to its angle, at most
-at its rate and with the lag of its position loop, in closed form, so the angle does not depend on the step. Pulse 0 is no pulse: the servo
-goes limp and stays where it is (the water's torque on it is not modelled), the thruster runs down.
+at its rate and with the lag of its position loop, in closed form, so the angle does not depend on the step.
+Pulse 0 is no pulse: the servo goes limp and stays where it is (the water's torque on it is not modelled),
+the thruster runs down.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from sim_plant.compiled import compiled
 
+from sim_plant.compiled import compiled
 from sim_plant.layout import F, N
 from sim_plant.spec import Servo, Thruster
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from sim_plant.compiled import compiled
 
+from sim_plant.compiled import compiled
 from sim_plant.geometry import circle_overlap, quad_distance_m, quad_overlap, set_box
 
 APART_M = 1e-3
@@ -126,6 +126,7 @@ def touch(flat, i, place, j):
     if flat.touching[i, place]:
         return
     flat.touching[i, place] = 1
+    flat.world[0].lasting += 1
     flat.world[0].collisions += 1
     flat.bodies[i].collisions += 1
     if j >= 0:
@@ -205,6 +206,7 @@ def part_contacts(flat):
                 gap = body_gap_m(flat, i, place - WALLS - cylinders)
             if gap > APART_M:
                 flat.touching[i, place] = 0
+                flat.world[0].lasting -= 1
 
 
 @compiled
@@ -220,7 +222,8 @@ def settle(flat):
         for _ in range(len(flat.bodies) + 1):
             if not one_round(flat, True):
                 break
-    part_contacts(flat)
+    if flat.world[0].lasting:
+        part_contacts(flat)
 
 
 @compiled

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from sim_plant.compiled import compiled
-
 from sim_plant.actuators import drive, post
+from sim_plant.compiled import compiled
 from sim_plant.contact import clearance_m, place_hull, settle
 from sim_plant.sensors import sample_due, target_at
 from sim_plant.strouhal import swim

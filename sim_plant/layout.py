@@ -25,7 +25,7 @@ WORLD = np.dtype(
     # numba's cache looks at a kernel's own file only: it would go on running an old law inside a kernel
     # whose file has not changed. A field named after all sources makes every change a new type to compile.
     [(f"sources_{sources_digest()}", N)]
-    + [("time_us", N), ("pool", N), ("length_m", F), ("width_m", F), ("collisions", N)]
+    + [("time_us", N), ("pool", N), ("length_m", F), ("width_m", F), ("collisions", N), ("lasting", N)]
     + [("target", N), ("target_x_m", F), ("target_y_m", F), ("target_speed_m_s", F)]
     + [("target_radius_m", F), ("target_heading_rad", F), ("target_length_m", F)]
 )

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from sim_plant.compiled import compiled
 
 from sim_plant import spec as tables
+from sim_plant.compiled import compiled
 from sim_plant.geometry import (
     beam_to_circle_m,
     beam_to_quad_m,
@@ -99,7 +99,8 @@ def in_wedge(dx, dy, radius, middle_rad, half_rad, limit_m):
         return False
     if distance <= radius:
         return True
-    off = abs(math.remainder(math.atan2(dy, dx) - middle_rad, 2.0 * math.pi))
+    c, s = math.cos(middle_rad), math.sin(middle_rad)
+    off = abs(math.atan2(dy * c - dx * s, dx * c + dy * s))
     return off <= half_rad + math.asin(radius / distance) + 1e-9
 
 
@@ -133,7 +134,9 @@ def wedge_m(flat, i, sensor):
                 nearest = min(nearest, beam_to_circle_m(px, py, ux, uy, x, y, radius))
     for j in range(len(flat.bodies)):
         other = flat.bodies[j]
-        if j != i and in_wedge(other.x_m - px, other.y_m - py, other.reach_m, middle, sensor.half_rad, nearest):
+        if j != i and in_wedge(
+            other.x_m - px, other.y_m - py, other.reach_m, middle, sensor.half_rad, nearest
+        ):
             for b in range(sensor.beams):
                 ux, uy = math.cos(first + b * pitch), math.sin(first + b * pitch)
                 nearest = min(nearest, beam_to_quad_m(px, py, ux, uy, flat.hulls[j, 0]))
@@ -249,6 +252,6 @@ def sample_due(flat, i):
         if now_us >= sensor.due_us:
             # A rate faster than the step samples once a step and catches up no further.
             taken = math.floor((now_us - sensor.born_us + 0.5) / sensor.period_us) + 1
-            sensor.due_us = sensor.born_us + int(math.ceil(taken * sensor.period_us - 0.5))
+            sensor.due_us = sensor.born_us + math.ceil(taken * sensor.period_us - 0.5)
             sample(flat, i, k)
         body.next_sample_us = min(body.next_sample_us, sensor.due_us)

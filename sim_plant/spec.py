@@ -25,11 +25,11 @@ class Table(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """A table whose every key is known."""
 
 
-class Kind(Table, tag_field="kind", kw_only=True):
+class Kind(Table, tag_field="kind", kw_only=True, frozen=True):
     """A table that says by its `kind` which keys it has."""
 
 
-class Servo(Kind, tag="servo", kw_only=True):
+class Servo(Kind, tag="servo", kw_only=True, frozen=True):
     neutral_us: PulseUs
     us_per_rad: Positive
     direction: Side = 1  # as mounted
@@ -40,7 +40,7 @@ class Servo(Kind, tag="servo", kw_only=True):
     resolution_us: AtLeastZero = 0.0  # the servo's own step; 0 is as fine as the pulse
 
 
-class Thruster(Kind, tag="thruster", kw_only=True):
+class Thruster(Kind, tag="thruster", kw_only=True, frozen=True):
     """Pushes along the heading through the base point."""
 
     neutral_us: PulseUs
@@ -50,12 +50,12 @@ class Thruster(Kind, tag="thruster", kw_only=True):
     lag_s: AtLeastZero = 0.0
 
 
-class Sensor(Kind, kw_only=True):
+class Sensor(Kind, kw_only=True, frozen=True):
     rate_hz: Annotated[float, Meta(gt=0, le=1000)]
     drop_out: Annotated[float, Meta(ge=0, le=1)] = 0.0  # probability that a reading is absent
 
 
-class Sonar(Sensor, tag="sonar", kw_only=True):
+class Sonar(Sensor, tag="sonar", kw_only=True, frozen=True):
     """The nearest echo in a wedge of beams; also stands for infra-red, narrower."""
 
     x_m: float
@@ -68,34 +68,34 @@ class Sonar(Sensor, tag="sonar", kw_only=True):
     noise_m: AtLeastZero = 0.0
 
 
-class Bumper(Sensor, tag="bumper", kw_only=True):
+class Bumper(Sensor, tag="bumper", kw_only=True, frozen=True):
     """Counts 1 while the front end of the head touches something."""
 
 
-class Heading(Sensor, tag="heading", kw_only=True):
+class Heading(Sensor, tag="heading", kw_only=True, frozen=True):
     rad_per_count: Positive
     noise_rad: AtLeastZero = 0.0
 
 
-class YawRate(Sensor, tag="yaw_rate", kw_only=True):
+class YawRate(Sensor, tag="yaw_rate", kw_only=True, frozen=True):
     rad_s_per_count: Positive
     noise_rad_s: AtLeastZero = 0.0
     bias_rad_s: AtLeastZero = 0.0  # standard deviation of the constant bias, drawn from the seed
 
 
-class SurgeAcceleration(Sensor, tag="surge_acceleration", kw_only=True):
+class SurgeAcceleration(Sensor, tag="surge_acceleration", kw_only=True, frozen=True):
     m_s2_per_count: Positive
     noise_m_s2: AtLeastZero = 0.0
     bias_m_s2: AtLeastZero = 0.0  # standard deviation of the constant bias, drawn from the seed
 
 
-class Depth(Sensor, tag="depth", kw_only=True):
+class Depth(Sensor, tag="depth", kw_only=True, frozen=True):
     metres_per_count: Positive
     zero_counts: int = 0
     noise_m: AtLeastZero = 0.0
 
 
-class Position(Sensor, kw_only=True):
+class Position(Sensor, kw_only=True, frozen=True):
     """As an overhead camera reports it, through the waves of the surface (seed eq. 1)."""
 
     metres_per_count: Positive
@@ -105,23 +105,23 @@ class Position(Sensor, kw_only=True):
     wave_hz: AtLeastZero = 0.0
 
 
-class PositionX(Position, tag="position_x", kw_only=True):
+class PositionX(Position, tag="position_x", kw_only=True, frozen=True):
     pass
 
 
-class PositionY(Position, tag="position_y", kw_only=True):
+class PositionY(Position, tag="position_y", kw_only=True, frozen=True):
     pass
 
 
-class TargetX(Position, tag="target_x", kw_only=True):
+class TargetX(Position, tag="target_x", kw_only=True, frozen=True):
     pass
 
 
-class TargetY(Position, tag="target_y", kw_only=True):
+class TargetY(Position, tag="target_y", kw_only=True, frozen=True):
     pass
 
 
-class JointAngle(Sensor, tag="joint", kw_only=True):
+class JointAngle(Sensor, tag="joint", kw_only=True, frozen=True):
     joint: str
     rad_per_count: Positive
     noise_rad: AtLeastZero = 0.0
@@ -133,12 +133,12 @@ AnySensor = (
 )  # fmt: skip
 
 
-class Link(Table, kw_only=True):
+class Link(Table, kw_only=True, frozen=True):
     joint: str  # the joint at the link's front end; its servo has the same name
     length_m: Positive
 
 
-class Hull(Table, kw_only=True):
+class Hull(Table, kw_only=True, frozen=True):
     """Two boxes (seed fig. 8): the head ahead of the first joint, the tail from there to its tip."""
 
     head_length_m: Positive
@@ -146,7 +146,7 @@ class Hull(Table, kw_only=True):
     tail_width_m: Positive
 
 
-class PlantSpec(Table, kw_only=True):
+class PlantSpec(Table, kw_only=True, frozen=True):
     """Table `plant`."""
 
     model: Literal["strouhal"]
@@ -168,19 +168,19 @@ class PlantSpec(Table, kw_only=True):
     sensor: dict[str, AnySensor] = field(default_factory=dict)
 
 
-class Cylinder(Table, kw_only=True):
+class Cylinder(Table, kw_only=True, frozen=True):
     x_m: float
     y_m: float
     radius_m: Positive
 
 
-class Pose(Table, kw_only=True):
+class Pose(Table, kw_only=True, frozen=True):
     x_m: float
     y_m: float
     heading_deg: float = 0.0
 
 
-class Target(Table, kw_only=True):
+class Target(Table, kw_only=True, frozen=True):
     """A point that moves and collides with nothing: round (x_m, y_m), or to and fro from it."""
 
     x_m: float
@@ -192,7 +192,7 @@ class Target(Table, kw_only=True):
     length_m: AtLeastZero = 0.0  # of the line
 
 
-class WorldSpec(Table, kw_only=True):
+class WorldSpec(Table, kw_only=True, frozen=True):
     """Table `scenario.NAME.world`. Without length and width it is open water."""
 
     length_m: Positive | None = None
@@ -236,10 +236,8 @@ def world_disagreements(spec: WorldSpec) -> Iterator[tuple[str, str]]:
     if spec.length_m is not None and spec.width_m is not None:
         for i, c in enumerate(spec.cylinders):
             if not (0 <= c.x_m <= spec.length_m and 0 <= c.y_m <= spec.width_m):
-                yield (
-                    f"cylinders.{i}",
-                    f"({c.x_m:g}, {c.y_m:g}) m is outside the pool of {spec.length_m:g} x {spec.width_m:g} m.",
-                )
+                pool = f"{spec.length_m:g} x {spec.width_m:g} m"
+                yield f"cylinders.{i}", f"({c.x_m:g}, {c.y_m:g}) m is outside the pool of {pool}; move it."
     if spec.start is not None and len(spec.start) != spec.vehicles:
         yield (
             "start",

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 
 BLOCK = 2048  # draws in hand for each sensor
-SHORTEST_US = 1000  # no sensor samples more often than this (spec: rate_hz <= 1000)
 
 
 class Streams:
@@ -23,15 +22,19 @@ class Streams:
         self.uniforms = np.zeros((0, BLOCK))
         self.biases: list[float] = []  # one normal number a sensor, for a constant bias
         self._sources: list[tuple[np.random.Generator, np.random.Generator]] = []
+        self._shortest_us = math.inf  # period of the fastest sensor
         self._sure = BLOCK  # draws that every sensor has left at least
 
-    def extended(self, keys: Sequence[tuple[int, int, int]]) -> Streams:
-        """These streams and one more for each key."""
+    def extended(self, keys: Sequence[tuple[int, int, int]], shortest_us: float) -> Streams:
+        """These streams and one more for each key; the fastest new sensor samples every shortest_us."""
         more = Streams()
         more._sure = self._sure
+        more._shortest_us = min(self._shortest_us, shortest_us)
         sources = [(np.random.default_rng([*key, 0]), np.random.default_rng([*key, 1])) for key in keys]
         more._sources = self._sources + sources
-        more.biases = self.biases + [float(np.random.default_rng([*key, 2]).standard_normal()) for key in keys]
+        more.biases = self.biases + [
+            float(np.random.default_rng([*key, 2]).standard_normal()) for key in keys
+        ]
         normals = [normal.standard_normal(BLOCK) for normal, _ in sources]
         uniforms = [uniform.random(BLOCK) for _, uniform in sources]
         more.normals = np.concatenate([self.normals, np.reshape(normals, (len(keys), BLOCK))])
@@ -40,7 +43,7 @@ class Streams:
 
     def refill(self, sensors: np.ndarray, duration_us: int) -> None:
         """Make sure of enough draws for the next duration_us; moves each sensor's `draw` back with them."""
-        need = math.ceil(duration_us / SHORTEST_US) + 2
+        need = math.ceil(duration_us / self._shortest_us) + 1
         if self._sure < need:
             for k, (normal, uniform) in enumerate(self._sources):
                 used = int(sensors[k]["draw"])

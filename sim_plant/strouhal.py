@@ -13,10 +13,10 @@ to the left (counter-clockwise).
 f, A and theta_d are not given: they are read off the joints as they move, as with stopwatch and ruler. Each
 joint's angle is taken apart into mean + wave by an observer tuned to the last measured beat:
     mean' = a w e,   wave' = -w quarter + 2 z w e,   quarter' = w wave - 2 z a w e,   e = angle - mean - wave
-which has its poles at -a w and at w with damping z. The mean lags by a quarter of a beat and has no ripple,
-so theta_d is the sum of the means. The tip of a straight tail bent by the waves alone stands beside the
-deflected axis: f is its mid-line crossings and turns by the stopwatch, A twice the length of (tip, tip a
-quarter beat on). The same pair of each joint says which way the wave travels.
+which has its poles at -a w and at w with damping z. The mean lags by a fifth of a beat and has no ripple, so
+theta_d is the sum of the means. A straight tail bent by the waves alone shows the tip beside the deflected
+axis: A is twice the length of (tip, tip a quarter beat on). The same pair of each joint says which way the
+wave travels. f is timed on the moving tail itself, not on the observer that it tunes (see count_beats).
 
 The law's A is 2 (c1 L + c2 L^2) at the tail's full length L, but the tip of a bent tail stands nearer than L
 and the ruler reads the beat's fundamental. `tail_beat_scale` is the one over the other; `ruler_m` computes
@@ -29,15 +29,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from sim_plant.compiled import compiled
 
+# a and z above. The joints that deflect take less of a sudden bend for a wave, and learn theirs more slowly.
 MEAN_POLE, WAVE_DAMPING, DEFLECTED_DAMPING = 2.0, 0.7, 0.4
 SLOWEST_HZ, FASTEST_HZ = 0.3, 12.0  # the observer's range, not the law's
 LEAST_BEAT = 0.004  # of the tail's length, peak to peak: less is not a beat
 LEAST_PATH = 0.4  # of A, between two crossings; a beating tip goes A
 STILL_S, STILL_BEATS = 0.1, 0.15  # a tail that has not moved for either, the longer, has stopped
 STILL_PER_S = 0.004  # tail lengths a second: slower is not moving
-SMOOTH_S, MIDDLE_S = 0.008, 0.25
+SMOOTH_S, MIDDLE_S = 0.008, 0.25  # time constants of the stopwatch's filters
 # The share of a beat's swirl from which a wave counts as wholly travelling. Four joints on a wave of the
 # body's length reach 0.93; a standing wave has 0.
 TRAVELLING = 0.8

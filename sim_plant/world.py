@@ -183,7 +183,9 @@ class World:
         row["first_actuator"], row["actuators"] = len(flat.actuators), len(actuators)
         row["first_sensor"], row["sensors"] = len(flat.sensors), len(sensors)
         place = {link.joint: len(flat.joints) + i for i, link in enumerate(spec.link)}
-        streams = self._streams.extended([(self.seed, index, zlib.crc32(s.encode())) for s in sensors])
+        keys = [(self.seed, index, zlib.crc32(s.encode())) for s in sensors]
+        shortest_us = min((1e6 / spec.sensor[s].rate_hz for s in sensors), default=math.inf)
+        streams = self._streams.extended(keys, shortest_us)
         packed_actuators = [pack_actuator(spec.actuator[a], place.get(a, -1)) for a in actuators]
         packed_sensors = [
             pack_sensor(spec.sensor[s], place, self.time_us, bias)
@@ -222,8 +224,8 @@ class World:
             pose = self.spec.start[index]
             if kernel.put(flat, index, pose.x_m, pose.y_m, math.radians(pose.heading_deg)) <= 0.0:
                 raise ValueError(
-                    f"{name}: world.start.{index} at ({pose.x_m:g}, {pose.y_m:g}) m touches a wall, a cylinder "
-                    f"or another vehicle; move it."
+                    f"{name}: world.start.{index} at ({pose.x_m:g}, {pose.y_m:g}) m touches a wall, a "
+                    f"cylinder or another vehicle; move it."
                 )
             return
         rng = np.random.default_rng([self.seed, index])
@@ -245,7 +247,7 @@ class World:
         return Pose(x_m=(u - 0.5) * OPEN_WATER_M, y_m=(v - 0.5) * OPEN_WATER_M, heading_deg=heading_deg)
 
     def step(self, duration_us: int) -> None:
-        """Move time on by duration_us, in steps of the smallest step_us of the vehicles (the last shorter)."""
+        """Move time on by duration_us, in steps of the vehicles' smallest step_us (the last shorter)."""
         if duration_us < 0:
             raise ValueError(f"step of {duration_us} us: time does not run backwards; give 0 or more.")
         left_us = duration_us
@@ -255,7 +257,7 @@ class World:
             full = kernel.advance(self._flat, chunk_us, self._step_us)
             if full >= 0:
                 raise ValueError(
-                    f"{self.bodies[full].name}: more than {LINE} pulses wait for their delay_s; write less often."
+                    f"{self.bodies[full].name}: over {LINE} pulses wait for their delay_s; write less often."
                 )
             left_us -= chunk_us
 

@@ -46,7 +46,9 @@ def parser(asked: str | None) -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     try:
         words = sys.argv[1:] if argv is None else argv
-        args = parser(words[0] if words else None).parse_args(words)
+        args, unknown = parser(words[0] if words else None).parse_known_args(words)
+        if unknown:
+            raise Refused(f"{args.command} has no {unknown[0]}; see caudal {args.command} --help")
         return args.run(args)
     except (VehicleFileError, LogError, Refused) as error:
         print(f"caudal: {error}", file=sys.stderr)

@@ -9,7 +9,7 @@ from array import array
 
 TURN = 1 << 24
 MASK = TURN - 1
-_SINE = array("h", [int(math.floor(math.sin(2 * math.pi * k / 256) * 16384 + 0.5)) for k in range(257)])
+_SINE = array("h", [math.floor(math.sin(2 * math.pi * k / 256) * 16384 + 0.5) for k in range(257)])
 _EXTRA = 6  # bits a Lag keeps below a fixed-point count, or it would stall short of its target
 
 
@@ -21,7 +21,7 @@ def sine(phase):
 
 
 def phase_of(angle_rad):
-    return int(math.floor(angle_rad / (2 * math.pi) * TURN + 0.5)) & MASK
+    return math.floor(angle_rad / (2 * math.pi) * TURN + 0.5) & MASK
 
 
 class Lag:

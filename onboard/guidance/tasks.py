@@ -66,7 +66,9 @@ class Track:
 
 
 class Pursue:
-    """A moving target: keep `distance_m` behind it, steering at where it is."""
+    """A moving target: keep `distance_m` behind it, at its own speed once there, steering at where it is."""
+
+    SMOOTH_S = 1.0  # over which the target's speed is taken from its fixes
 
     def __init__(self, settings, board, guide_hz):
         self.speed_m_s = 0.0
@@ -76,8 +78,11 @@ class Pursue:
         self._speed_max_m_s = settings["speed_m_s"]
         self._x = board.sensor(settings["target_x"])
         self._y = board.sensor(settings["target_y"])
-        self._closing = Pid(settings["closing_per_s"], settings["closing_ki_per_s2"], 0.0, self._speed_max_m_s, guide_hz)
+        self._closing_per_s = settings["closing_per_s"]
         self._steering = Steering(settings["steering"], guide_hz)
+        self._share = 1 / (self.SMOOTH_S * guide_hz)
+        self._follow_x = None
+        self._follow_y = None
 
     def step(self, state):
         estimate = state.estimate
@@ -85,12 +90,26 @@ class Pursue:
         y_m = state.board.reading(self._y)
         if x_m is None or y_m is None or estimate.x_m is None or estimate.heading_rad is None:
             self.speed_m_s = self.turn_rad_s = 0.0
-            self.error_m = None
+            self.error_m = self._follow_x = None
             return
-        away_m = math.sqrt((x_m - estimate.x_m) ** 2 + (y_m - estimate.y_m) ** 2)
+        ahead_x = x_m - estimate.x_m
+        ahead_y = y_m - estimate.y_m
+        away_m = max(math.sqrt(ahead_x * ahead_x + ahead_y * ahead_y), 1e-6)
         self.error_m = away_m - self._distance_m
-        self.speed_m_s = clamp(self._closing.step(self.error_m), 0.0, self._speed_max_m_s)
+        fleeing_m_s = self._target_speed(x_m, y_m, ahead_x / away_m, ahead_y / away_m)
+        wanted = fleeing_m_s + self._closing_per_s * self.error_m
+        self.speed_m_s = clamp(wanted, 0.0, self._speed_max_m_s)
         self.turn_rad_s = self._steering.towards(estimate, x_m, y_m)
+
+    def _target_speed(self, x_m, y_m, along_x, along_y):
+        """How fast the target moves away: a point that follows it with a lag trails by speed times lag."""
+        if self._follow_x is None:
+            self._follow_x = x_m
+            self._follow_y = y_m
+        trail = (x_m - self._follow_x) * along_x + (y_m - self._follow_y) * along_y
+        self._follow_x += (x_m - self._follow_x) * self._share
+        self._follow_y += (y_m - self._follow_y) * self._share
+        return trail / self.SMOOTH_S
 
 
 class ClosedPath:

@@ -1,9 +1,9 @@
-"""How many bytes of heap each part of a tick takes. MicroPython only: gc.mem_alloc differences, collector off.
+"""How many bytes of heap each part of a tick takes, by gc.mem_alloc with the collector off. MicroPython only.
 
     micropython tests/mcu/allocation.py SETTINGS.json SCENARIO
 
-Prints `part bytes-per-tick` lines: sense, each stage that runs every tick, gate, act, and `tick`: a whole tick
-between two ticks of guidance. The driver here allocates nothing.
+Prints lines of part and bytes a tick: sense, each stage that runs every tick, gate, act, and `tick`, a whole
+one between two ticks of guidance. The driver here allocates nothing.
 """
 
 import gc

@@ -2,7 +2,7 @@
 
     micropython tests/mcu/lockstep.py SETTINGS.json SCENARIO TICKS
 
-Prints a checksum of every device output of every tick, how many of them moved, and the fault if there was one.
+Prints a checksum of the device outputs of all ticks, how many were not zero, and the fault if there was one.
 SETTINGS.json holds what onboard/vehicle.py makes of a vehicle file, with the one scenario.
 """
 
@@ -18,7 +18,7 @@ VITAL = ("heading", "turn_rate")  # mostly there, or the failsafes would rest th
 
 
 class MadeUpDriver:
-    """Counts that wander between each sensor's ends, some absent: from an integer generator, the same anywhere."""
+    """Counts that wander between each sensor's ends, some absent, from an integer generator."""
 
     def __init__(self, sensors, seed):
         self._seed = seed

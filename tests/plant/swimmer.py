@@ -56,8 +56,8 @@ def pulses(angles_rad: list[float]) -> list[int]:
 def table(**changes) -> dict:
     """The `plant` table as a vehicle file would give it."""
     servo = {
-        "kind": "servo", "neutral_us": NEUTRAL_US, "us_per_rad": US_PER_RAD, "direction": 1, "travel_rad": 1.2,
-        "rate_rad_s": 10.5, "delay_s": 0.008, "resolution_us": 1.0,
+        "kind": "servo", "neutral_us": NEUTRAL_US, "us_per_rad": US_PER_RAD, "direction": 1,
+        "travel_rad": 1.2, "rate_rad_s": 10.5, "delay_s": 0.008, "resolution_us": 1.0,
     }  # fmt: skip
     plant = {
         "model": "strouhal", "step_us": 2000, "mass_kg": 0.60, "wetted_area_m2": 0.055, "strouhal": 0.3,
@@ -88,8 +88,9 @@ def open_water(*poses: tuple[float, float, float]) -> WorldSpec:
 
 def sonar(bearing_deg: float = 0.0, **changes) -> dict:
     keys = {
-        "kind": "sonar", "x_m": 0.15, "y_m": 0.0, "bearing_deg": bearing_deg, "half_angle_deg": 15.0, "beams": 9,
-        "range_m": 3.0, "metres_per_count": 0.001, "noise_m": 0.01, "rate_hz": 10.0, "drop_out": 0.01,
+        "kind": "sonar", "x_m": 0.15, "y_m": 0.0, "bearing_deg": bearing_deg, "half_angle_deg": 15.0,
+        "beams": 9, "range_m": 3.0, "metres_per_count": 0.001, "noise_m": 0.01, "rate_hz": 10.0,
+        "drop_out": 0.01,
     }  # fmt: skip
     keys.update(changes)
     return keys

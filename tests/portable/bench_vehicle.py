@@ -45,7 +45,14 @@ def place(bearing_deg):
 
 
 def failsafe(name, trigger, action, **changes):
-    row = {"name": name, "trigger": trigger, "action": action, "delay_s": 0.0, "clear_s": 0.0, "latched": False}
+    row = {
+        "name": name,
+        "trigger": trigger,
+        "action": action,
+        "delay_s": 0.0,
+        "clear_s": 0.0,
+        "latched": False,
+    }
     row.update(changes)
     return row
 

@@ -91,7 +91,14 @@ def test_each_channel_ages_alone():
 def thruster_board():
     curves = [TableCurve(v, [1100, 1500, 1900], [-v, 0.0, v]) for v in (5.0, 10.0)]
     thruster = Actuator(
-        "thruster", 0, ThrusterMap(1500, 1100, 1900, curves, 10.0), -1 << 20, 1 << 20, 1 << 20, None, "battery"
+        "thruster",
+        0,
+        ThrusterMap(1500, 1100, 1900, curves, 10.0),
+        -1 << 20,
+        1 << 20,
+        1 << 20,
+        None,
+        "battery",
     )
     return board_of(("battery",), [thruster])
 
@@ -180,7 +187,14 @@ def test_settings_of_thrusters_and_valves_become_their_maps():
     thruster.update({"min_n": -4.0, "max_n": 4.0, "slew_n_s": 8.0, "safe_n": 0.0})
     valve = {"name": "valve", "map": "valve", "port": 0, "crack_ua": 8000, "ua_per_pa": 0.1, "high_ua": 20000}
     valve.update({"min_pa": 0.0, "max_pa": 1e5, "slew_pa_s": 1e5, "safe_pa": "off"})
-    table = {"name": "level", "map": "table", "port": 0, "counts": [0, 10], "values": [0.0, 5.0], "max_age_s": 1}
+    table = {
+        "name": "level",
+        "map": "table",
+        "port": 0,
+        "counts": [0, 10],
+        "values": [0.0, 5.0],
+        "max_age_s": 1,
+    }
     driver = BenchDriver(("level",))
     board = build_board({"actuators": [thruster, valve], "sensors": [table]}, driver, 100)
     driver.counts["level"] = 4

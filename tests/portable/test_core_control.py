@@ -105,7 +105,12 @@ def inverted(acceleration_m_s2, turn_rate_rad_s, speed_m_s, rounds=6):
 
 
 def test_what_the_inverse_asks_gives_the_motion_wanted():
-    for acceleration, turn_rate, speed in ((0.0, 0.0, 0.2), (0.02, 0.5, 0.3), (0.01, -0.8, 0.35), (0.03, 0.0, 0.0)):
+    for acceleration, turn_rate, speed in (
+        (0.0, 0.0, 0.2),
+        (0.02, 0.5, 0.3),
+        (0.01, -0.8, 0.35),
+        (0.03, 0.0, 0.0),
+    ):
         want = inverted(acceleration, turn_rate, speed)
         got = law().acceleration_m_s2(want.frequency_hz, want.deflection_rad, speed)
         assert abs(got - acceleration) < 2e-4

@@ -166,7 +166,9 @@ def test_the_strongest_action_wins_in_any_order():
 
 
 def test_every_active_row_has_its_bit():
-    bench = Bench(failsafe("a", "not_armed", "warn"), lost("warn"), failsafe("c", "not_armed", "warn"), armed=False)
+    bench = Bench(
+        failsafe("a", "not_armed", "warn"), lost("warn"), failsafe("c", "not_armed", "warn"), armed=False
+    )
     bench.step()
     assert bench.gate.active == 0b101
     bench.driver.counts["heading"] = None

@@ -1,4 +1,4 @@
-"""Guidance: schedules by the clock, closed paths, what the detector sees and what the decider does about it."""
+"""Guidance: schedules by the clock, closed paths, what the detector sees and what the decider makes of it."""
 
 import math
 
@@ -40,7 +40,9 @@ def test_a_schedule_sets_the_tail_by_the_clock():
 
 def test_a_schedule_that_woke_late_does_the_latest_row():
     _, board, state = bench()
-    steps = Schedule(schedule((0.0, 1.0, 1.0, 0.0), (0.1, 2.0, 1.0, 0.0), (0.2, 3.0, 1.0, 0.0))["rows"], board, 100)
+    steps = Schedule(
+        schedule((0.0, 1.0, 1.0, 0.0), (0.1, 2.0, 1.0, 0.0), (0.2, 3.0, 1.0, 0.0))["rows"], board, 100
+    )
     state.tick = 60
     steps.step(state)
     assert state.want.frequency_hz == 3.0

@@ -1,9 +1,10 @@
 """The loop: order, rate groups, arming, overruns, and the safe state after any exception."""
 
-from bench_vehicle import BenchDriver, failsafe, sensor, servo
+from bench_vehicle import BenchDriver, failsafe, schedule, sensor, servo, settings, wander
 
 from hal.build import build_board
 from hal.fixed import ONE, fixed
+from onboard.app import build_loop
 from onboard.loop import Loop, Stage
 from onboard.safety import build_gate
 
@@ -61,7 +62,13 @@ def test_a_stage_runs_every_nth_tick_from_the_first():
     bench = Bench((1, 5, 10))
     for _ in range(20):
         bench.loop.tick()
-    assert [bench.ran.count(name) for name in ("sense", "estimate", "guide", "control", "act")] == [20, 20, 4, 2, 20]
+    assert [bench.ran.count(name) for name in ("sense", "estimate", "guide", "control", "act")] == [
+        20,
+        20,
+        4,
+        2,
+        20,
+    ]
     assert bench.ran[:6] == ["sense", "estimate", "guide", "control", "gate", "act"]
     assert bench.ran[6:10] == ["sense", "estimate", "gate", "act"]
 
@@ -161,3 +168,28 @@ def test_ticks_are_counted_after_a_fault_too():
     for _ in range(3):
         bench.loop.tick()
     assert bench.loop.ticks == 3
+
+
+def test_a_vehicle_estimates_and_swims_every_tick_and_guides_at_its_guidance_rate():
+    for scenario in (wander(), schedule((0.0, 1.0, 1.0, 0.0))):
+        loop = build_loop(settings(), scenario, BenchDriver())
+        every = {}
+        for stage in loop.stages:
+            every[stage.name] = stage.every
+        assert (every["estimate"], every["guide"], every["gait"]) == (1, 10, 1)
+        assert loop.stages[0].name == "estimate" and loop.stages[-1].name == "gait"
+
+
+def test_a_wired_vehicle_swims_only_when_armed():
+    driver = BenchDriver()
+    loop = build_loop(settings(), schedule((0.0, 1.0, 1.0, 0.0)), driver)
+    for _ in range(50):
+        loop.tick()
+        assert driver.outputs == [0, 0, 0, 0]
+    loop.arm()
+    seen = []
+    for _ in range(200):
+        loop.tick()
+        seen.append(driver.outputs[3])
+    assert loop.fault is None
+    assert min(seen[100:]) < 1400 and max(seen[100:]) > 1600

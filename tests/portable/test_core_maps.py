@@ -168,7 +168,9 @@ def test_a_weaker_battery_asks_for_a_longer_pulse():
 
 
 def test_a_table_thruster_interpolates_its_points():
-    thruster = ThrusterMap(1500, 1100, 1900, [TableCurve(12.0, [1100, 1450, 1550, 1900], [-7.0, 0.0, 0.0, 14.0])], 12.0)
+    thruster = ThrusterMap(
+        1500, 1100, 1900, [TableCurve(12.0, [1100, 1450, 1550, 1900], [-7.0, 0.0, 0.0, 14.0])], 12.0
+    )
     assert thruster.to_device(fixed(7.0)) == 1725
     assert thruster.to_device(fixed(-3.5)) == 1275
     assert thruster.to_si(1725) == fixed(7.0)

@@ -59,7 +59,9 @@ def test_half_a_beat_later_the_tail_is_mirrored():
 
 
 def test_the_first_harmonic_finds_amplitude_and_lead():
-    table = [[0.3 * math.sin(2 * math.pi * k / 36 + 0.7) + 0.1 * math.sin(6 * math.pi * k / 36)] for k in range(36)]
+    table = [
+        [0.3 * math.sin(2 * math.pi * k / 36 + 0.7) + 0.1 * math.sin(6 * math.pi * k / 36)] for k in range(36)
+    ]
     ((amplitude, lead),) = first_harmonic(table)
     assert abs(amplitude - 0.3) < 1e-12
     assert abs(lead - 0.7) < 1e-12

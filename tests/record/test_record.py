@@ -136,7 +136,7 @@ def test_a_closed_log_has_the_summary_and_index_that_viewers_use(tmp_path):
     record_ticks(tmp_path / "run.mcap", 300)
     with open(tmp_path / "run.mcap", "rb") as file:
         reader = make_reader(file, validate_crcs=True, decoder_factories=[DecoderFactory()])
-        assert reader.get_header().profile == "ros2"
+        assert reader.get_header().profile == ""
         assert reader.get_header().library.startswith("caudal ")
         assert [(record.name, record.metadata) for record in reader.iter_metadata()] == [("caudal", RUN)]
         summary = reader.get_summary()

@@ -1,0 +1,114 @@
+"""A broken vehicle file gets one sentence that says where and what, exit code 2, and never a traceback."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+
+FISH = (ROOT / "onboard" / "vehicles" / "fish.toml").read_text()
+
+
+def swapped(old: str, new: str) -> bytes:
+    assert old in FISH
+    return FISH.replace(old, new, 1).encode()
+
+
+BROKEN = {
+    "wrong type": (swapped("rate_hz = 100\n", 'rate_hz = "fast"\n'), ["loop.rate_hz", "fast", "1 to 2000"]),
+    "missing key": (swapped("wavelength_m = 0.45\n", ""), ["gait", "wavelength_m", "required"]),
+    "misspelt key": (swapped("wavelength_m = 0.45", "wavelenght_m = 0.45"), ["wavelenght_m", "wavelength_m"]),
+    "out of range": (swapped("us_per_rad = 636.6", "us_per_rad = 6366.0"), ["tail_1.us_per_rad", "6366", "2000"]),
+    "duplicate channel": (swapped("port = 1, us_per_rad", "port = 0, us_per_rad"), ["tail_2.port", "tail_1"]),
+    "duplicate table": (FISH.encode() + b"\n[gait]\nrows = 3\n", ["gait", "line"]),
+    "unknown map": (swapped('map = "servo"', 'map = "sevo"'), ["tail_1.map", "sevo", "servo"]),
+    "bad unit": (swapped("low_us = 760", "low_ms = 760"), ["low_ms", "low_us"]),
+    "unknown unit": (swapped('unit = "rad/s"', 'unit = "furlong"'), ["turn_rate.unit", "furlong"]),
+    "truncated": (FISH.encode()[:5000], ["line"]),
+    "not UTF-8": (FISH.encode().replace(b"fish", b"\xff\xfe\xff", 1), ["UTF-8"]),
+    "empty": (b"", ["empty"]),
+    "unknown joint": (swapped('joints = ["tail_1"', 'joints = ["tial_1"'), ["gait.joints.0", "tial_1"]),
+    "rates that do not fit": (swapped("guide_hz = 10", "guide_hz = 7"), ["loop", "100 and 7"]),
+    "no such world": (swapped('world = "pool"', 'world = "pond"'), ["scenario.pool.world", "pond"]),
+    "no plant for a sensor": (swapped("bumper = { kind", "bump = { kind"), ["sensor.bumper", "plant"]),
+    "not a number": (swapped("mass_kg = 0.60", "mass_kg = nan"), ["mass_kg"]),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_vehicle_file_gets_one_sentence(caudal, name):
+    content, words = BROKEN[name]
+    (caudal.folder / "mine.toml").write_bytes(content)
+    check_one_sentence(caudal("check", "mine.toml"), ["mine.toml", *words])
+
+
+def check_one_sentence(done, words):
+    assert done.returncode == 2
+    assert done.stdout == ""
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1 and "Traceback" not in done.stderr, done.stderr
+    for word in words:
+        assert word in lines[0], lines[0]
+
+
+def test_a_folder_is_no_vehicle_file(caudal):
+    (caudal.folder / "mine.toml").mkdir()
+    check_one_sentence(caudal("check", "mine.toml"), ["mine.toml", "folder"])
+
+
+AS_NOBODY = """
+import os, sys
+import tools.check, tools.cli
+if os.geteuid() == 0:  # root may read anything: be somebody else
+    os.setuid(65534)
+sys.exit(tools.cli.main(["check", "mine.toml"]))
+"""
+
+
+def test_a_file_one_may_not_read_is_named(caudal):
+    path = caudal.folder / "mine.toml"
+    path.write_text(FISH)
+    path.chmod(0)
+    done = subprocess.run([sys.executable, "-c", AS_NOBODY], cwd=caudal.folder, capture_output=True, text=True)
+    check_one_sentence(done, ["mine.toml", "may not be read"])
+
+
+def test_a_file_that_does_not_exist_is_named(caudal):
+    check_one_sentence(caudal("check", "yours.toml"), ["yours.toml", "does not exist"])
+
+
+def test_an_unknown_vehicle_names_those_there_are(caudal):
+    check_one_sentence(caudal("run", "shark"), ["shark", "fish"])
+
+
+def test_an_unknown_scenario_names_those_there_are(caudal):
+    check_one_sentence(caudal("run", "fish", "--scenario", "ocean"), ["ocean", "pool", "cruise"])
+
+
+@pytest.mark.parametrize("setting", ["gait.source=magic", "gait.sorce=table", "nonsense", "loop.rate_hz=0", "=3"])
+def test_a_wrong_setting_on_the_command_line_says_so(caudal, setting):
+    check_one_sentence(caudal("run", "fish", "--set", setting), ["--set"])
+
+
+@pytest.mark.parametrize("words", [["--for", "-3"], ["--for", "x"], ["--seed", "-1"], ["--on", "mars"], ["--nope"]])
+def test_a_wrong_argument_says_so(caudal, words):
+    done = caudal("run", "fish", *words)
+    check_one_sentence(done, ["caudal run --help", words[0]])
+
+
+@pytest.mark.parametrize("command", ["replay", "report"])
+def test_what_is_no_log_is_called_so(caudal, command):
+    (caudal.folder / "a.mcap").write_bytes(b"no log at all")
+    (caudal.folder / "empty.mcap").write_bytes(b"")
+    for name in ("a.mcap", "empty.mcap", "absent.mcap", "."):
+        check_one_sentence(caudal(command, name), [name])
+
+
+def test_every_command_explains_itself(caudal):
+    done = caudal("--help")
+    commands = re.findall(r"^    (\w+) ", done.stdout, re.M)
+    assert {"list", "run", "check", "gait", "replay", "compare", "report", "bench"} <= set(commands)
+    for command in commands:
+        assert "usage: caudal" in caudal(command, "--help").stdout

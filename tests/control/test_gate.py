@@ -1,0 +1,149 @@
+"""The safety gate whatever is asked of it: outputs are integers or off, within limits, within slew."""
+
+import math
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hal.build import build_board
+from hal.fixed import ONE, fixed
+from onboard.safety import ACTIONS, HOLD, NONE, OFF, SAFE, build_gate
+from onboard.state import State
+
+RATE_HZ = 100
+LIMITS = ((-1.1, 1.1, 12.0, "off"), (-0.5, 1.0, 3.0, 0.25), (0.1, 0.9, 0.004, 0.9))
+
+
+class OneSensor:
+    def __init__(self):
+        self.count = 0
+
+    def read(self, counts):
+        counts[0] = self.count
+
+    def write(self, outputs):
+        pass
+
+    def close(self):
+        pass
+
+
+def channels():
+    actuators = [
+        {
+            "name": f"servo_{k}", "map": "servo", "port": k, "centre_us": 1500, "us_per_rad": 600.0,
+            "direction": 1, "trim_us": 0, "low_us": 800, "high_us": 2200,
+            "min_rad": low, "max_rad": high, "slew_rad_s": slew, "safe_rad": safe,
+        }
+        for k, (low, high, slew, safe) in enumerate(LIMITS)
+    ]  # fmt: skip
+    sensor = {
+        "name": "heading", "map": "linear", "port": 0, "zero_count": 0, "per_count": 0.001,
+        "low_count": -3000, "high_count": 3000, "max_age_s": 0.02,
+    }  # fmt: skip
+    return {"actuators": actuators, "sensors": [sensor]}
+
+
+triggers = st.sampled_from(["not_armed", "reading_lost", "overrun", "bad_command"])
+
+
+@st.composite
+def rows(draw):
+    return {
+        "name": "row",
+        "trigger": draw(triggers),
+        "action": draw(st.sampled_from(sorted(ACTIONS))),
+        "sensors": ["heading"],
+        "limit_ticks": 1.0,
+        "delay_s": draw(st.sampled_from([0.0, 0.01, 0.05])),
+        "clear_s": draw(st.sampled_from([0.0, 0.01, 0.1])),
+        "latched": draw(st.booleans()),
+    }
+
+
+ask = st.one_of(
+    st.none(),
+    st.integers(-2 * ONE, 2 * ONE),
+    st.integers(),
+    st.floats(),
+    st.sampled_from([math.nan, math.inf, -math.inf, 10**400, -(10**400), 0.5, -0.0]),
+)
+
+
+@st.composite
+def ticks(draw):
+    """Asks, armed, heading there, late: each mostly as the tick before, so that delays and slews play out."""
+    length = 50
+    switches = draw(st.lists(st.tuples(st.integers(0, length), ask, ask, ask), min_size=1, max_size=12))
+    toggles = [set(draw(st.lists(st.integers(0, length), max_size=5))) for _ in range(3)]
+    sequence = []
+    asks, armed, present, late = (0, 0, 0), draw(st.booleans()), True, False
+    for tick in range(length):
+        for at, *new in switches:
+            if at == tick:
+                asks = tuple(new)
+        armed ^= tick in toggles[0]
+        present ^= tick in toggles[1]
+        late ^= tick in toggles[2]
+        sequence.append((asks, armed, present, late))
+    return sequence
+
+
+@given(st.lists(rows(), max_size=4), ticks())
+@settings(max_examples=150)
+def test_outputs_keep_their_limits_and_slew_whatever_is_asked_and_whatever_fires(failsafes, sequence):
+    driver = OneSensor()
+    board = build_board(channels(), driver, RATE_HZ)
+    gate = build_gate(failsafes, board, RATE_HZ)
+    state = State(board, 10_000)
+    rest = [min(max(a.safe or 0, a.low), a.high) for a in board.actuators]
+    last = list(rest)
+    for asks, armed, present, late in sequence:
+        state.commands[:] = asks
+        state.armed = armed
+        state.late_us = 20_000 if late else 0
+        driver.count = 0 if present else None
+        board.sense()
+        gate.step(state)
+        for i, actuator in enumerate(board.actuators):
+            output = state.outputs[i]
+            if output is None:
+                assert gate.action == OFF or (gate.action == SAFE and actuator.safe is None)
+                last[i] = rest[i]
+                continue
+            assert type(output) is int
+            assert gate.action != OFF
+            assert actuator.low <= output <= actuator.high
+            assert abs(output - last[i]) <= max(1, actuator.slew // RATE_HZ)
+            if gate.action == HOLD:
+                assert output == last[i]
+            last[i] = output
+        board.act(state.outputs)
+
+
+@given(st.integers(-2 * ONE, 2 * ONE))
+def test_a_command_held_long_enough_is_reached_or_its_limit_is(command):
+    board = build_board(channels(), OneSensor(), RATE_HZ)
+    gate = build_gate([], board, RATE_HZ)
+    state = State(board, 10_000)
+    state.commands[:] = [command] * 3
+    for _ in range(150):
+        gate.step(state)
+    for i in (0, 1):
+        actuator = board.actuators[i]
+        assert state.outputs[i] == min(max(command, actuator.low), actuator.high)
+    assert gate.action == NONE
+
+
+@given(st.lists(st.integers(-ONE, ONE), min_size=1, max_size=50))
+def test_commands_within_limits_and_slew_pass_unchanged(steps):
+    board = build_board(channels(), OneSensor(), RATE_HZ)
+    gate = build_gate([], board, RATE_HZ)
+    state = State(board, 10_000)
+    command = 0
+    for step in steps:
+        slew = fixed(12.0) // RATE_HZ
+        command = min(max(command + min(max(step, -slew), slew), fixed(-1.1)), fixed(1.1))
+        state.commands[0] = command
+        gate.step(state)
+        assert state.outputs[0] == command

@@ -1,0 +1,114 @@
+"""The portable core on MicroPython: the same tests, the same commands to the bit, heap budget, no garbage."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import onboard.vehicle
+from hal.vehicle_file import VehicleFile
+
+PROJECT = Path(__file__).resolve().parents[2]
+# The smallest heap measured, plus a quarter, on the 64-bit unix port (words of 8 bytes; most boards have 4).
+# It holds the modules compiled from source, the settings read from JSON, the controller and its garbage.
+HEAP_BUDGET_KB = {"cruise": 210, "pool": 190}  # measured: 168 and 152
+HEAP_STEP_KB = 8
+
+
+@pytest.fixture(scope="session")
+def micropython() -> str:
+    got = subprocess.run(
+        ["sh", str(PROJECT / "deploy/mcu/get-micropython")],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert got.returncode == 0, f"there is no MicroPython to test with: {got.stderr}"
+    return got.stdout.strip()
+
+
+@pytest.fixture(scope="session")
+def settings_files(tmp_path_factory) -> dict[str, str]:
+    """The swimmer's settings as plain JSON, one file a scenario, as a board would be sent them."""
+    settings = onboard.vehicle.read(VehicleFile.open(onboard.vehicle.find("fish")))
+    folder = tmp_path_factory.mktemp("settings")
+    paths = {}
+    for name in ("cruise", "pool"):
+        path = folder / f"{name}.json"
+        path.write_text(json.dumps({**settings, "scenarios": {name: settings["scenarios"][name]}}))
+        paths[name] = str(path)
+    return paths
+
+
+def run(*command: str) -> subprocess.CompletedProcess:
+    return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_every_portable_test_passes_on_micropython_and_on_cpython_alike(micropython):
+    counts = {}
+    for runtime in (micropython, sys.executable):
+        done = run(runtime, "tests/portable/runner.py")
+        found = re.search(r"^(\d+) passed, 0 failed$", done.stdout, re.MULTILINE)
+        assert done.returncode == 0 and found, f"{runtime}:\n{done.stdout}{done.stderr}"
+        counts[runtime] = int(found[1])
+    print(f"portable tests passed: MicroPython {counts[micropython]}, CPython {counts[sys.executable]}")
+    assert counts[micropython] == counts[sys.executable] > 150
+
+
+def test_the_runner_tells_a_failing_test_by_name_and_exit_code(micropython, tmp_path):
+    (tmp_path / "runner.py").write_text((PROJECT / "tests/portable/runner.py").read_text())
+    (tmp_path / "test_odd.py").write_text(
+        "def test_wrong():\n    assert 1 == 2\n\n\ndef test_right():\n    pass\n"
+    )
+    for runtime in (micropython, sys.executable):
+        done = run(runtime, str(tmp_path / "runner.py"))
+        assert done.returncode == 1
+        assert "FAILED test_odd.test_wrong" in done.stdout
+        assert "1 passed, 1 failed" in done.stdout
+
+
+@pytest.mark.parametrize("scenario", ["cruise", "pool"])
+def test_micropython_and_cpython_give_the_same_commands_to_the_bit(micropython, settings_files, scenario):
+    lines = {}
+    for runtime in (micropython, sys.executable):
+        done = run(runtime, "tests/mcu/lockstep.py", settings_files[scenario], scenario, "2000")
+        assert done.returncode == 0, done.stdout + done.stderr
+        lines[runtime] = done.stdout.strip()
+    print(f"{scenario}, 2000 ticks: {lines[micropython]}")
+    assert lines[micropython] == lines[sys.executable]
+    moved = int(re.search(r"moved (\d+)", lines[micropython])[1])
+    assert moved > 4000 and lines[micropython].endswith("fault None")
+
+
+@pytest.mark.parametrize("scenario", ["cruise", "pool"])
+def test_the_controller_runs_in_a_heap_below_its_budget(micropython, settings_files, scenario):
+    command = ("tests/mcu/lockstep.py", settings_files[scenario], scenario, "500")
+    roomy = run(micropython, *command).stdout
+    assert roomy.strip().endswith("fault None")
+
+    def fits(heap_kb: int) -> bool:
+        return run(micropython, "-X", f"heapsize={heap_kb}k", *command).stdout == roomy
+
+    low, high = 0, 512 // HEAP_STEP_KB  # too small, and large enough
+    assert fits(high * HEAP_STEP_KB)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle * HEAP_STEP_KB) else (middle, high)
+    smallest_kb = high * HEAP_STEP_KB
+    print(f"{scenario}: smallest heap {smallest_kb} kB, budget {HEAP_BUDGET_KB[scenario]} kB")
+    assert smallest_kb <= HEAP_BUDGET_KB[scenario]
+
+
+def test_sensing_the_gait_the_gate_and_acting_allocate_nothing(micropython, settings_files):
+    done = run(micropython, "tests/mcu/allocation.py", settings_files["cruise"], "cruise")
+    assert done.returncode == 0, done.stdout + done.stderr
+    taken = {part: float(count) for part, count in (line.split() for line in done.stdout.splitlines())}
+    print(f"bytes a tick: {taken}")
+    for part in ("sense", "gait", "gate", "act", "tick-without-estimate"):
+        assert taken[part] == 0, f"{part} allocates {taken[part]} bytes a tick"
+    assert taken["tick"] < 2048  # what the estimator's floats take
+    assert taken["estimate"] > 0  # the measurement does see an allocation

@@ -1,0 +1,64 @@
+"""The project's own rules: who may know whom, what is portable, and that nothing knows one vehicle."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import onboard.vehicle
+from tests.conftest import ROOT
+
+# What a microcontroller needs of the project. Everything else under onboard and hal needs CPython.
+PORTABLE = [
+    *(f"hal/{name}.py" for name in ("fixed", "maps", "board", "build")),
+    *(f"onboard/{name}.py" for name in ("state", "loop", "clock", "safety", "app")),
+    *(
+        str(path.relative_to(ROOT))
+        for folder in ("gait", "control", "estimate", "guidance")
+        for path in sorted((ROOT / "onboard" / folder).glob("*.py"))
+    ),
+]
+BUILT_IN = {"math", "time", "array"}
+
+
+def sources(*folders: str) -> list[Path]:
+    return [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def imported(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module or "")
+    return names
+
+
+def test_packages_import_only_whom_they_may():
+    command = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_portable_core_imports_only_itself_and_what_microcontrollers_have():
+    core = {path.removesuffix(".py").replace("/", ".") for path in PORTABLE}
+    for path in PORTABLE:
+        outside = imported(ROOT / path) - core - BUILT_IN
+        assert not outside, f"{path} imports {outside}"
+
+
+def test_nothing_in_the_packages_knows_a_vehicle_by_name():
+    names = {*onboard.vehicle.names(), "fish", "eel", "snake", "ray", "hybrid", "rov"}
+    pattern = re.compile(rf"\b({'|'.join(names)})\b", re.I)
+    for path in sources("onboard", "hal", "sim_plant"):
+        found = pattern.search(path.read_text())
+        assert not found, f"{path} names {found and found[0]}"
+
+
+def test_every_file_is_one_idea_and_says_which():
+    for path in sources("onboard", "hal", "sim_plant", "tools"):
+        text = path.read_text()
+        assert ast.get_docstring(ast.parse(text)), f"{path} does not say what it is"
+        assert text.count("\n") <= 400, f"{path} needs a table of contents: make it two"
