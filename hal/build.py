@@ -11,22 +11,16 @@ def build_board(settings, driver, rate_hz):
     return Board(actuators, sensors, driver)
 
 
+UNITS = {"servo": "rad", "thruster": "n", "valve": "pa"}  # as the keys of a map's limits end
+
+
 def build_actuator(s):
-    if s["map"] == "servo":
-        unit = "rad"
-        map = ServoMap(s["centre_us"], s["us_per_rad"], s["direction"], s["trim_us"], s["low_us"], s["high_us"])
-    elif s["map"] == "thruster":
-        unit = "n"
-        curves = [build_curve(curve) for curve in s["curve"]]
-        map = ThrusterMap(s["neutral_us"], s["low_us"], s["high_us"], curves, s["nominal_v"])
-    else:
-        unit = "pa"
-        map = ValveMap(s["crack_ua"], s["ua_per_pa"], s["high_ua"])
+    unit = UNITS[s["map"]]
     safe = s["safe_" + unit]
     return Actuator(
         s["name"],
         s["port"],
-        map,
+        build_map(s),
         fixed(s["min_" + unit]),
         fixed(s["max_" + unit]),
         fixed(s["slew_" + unit + "_s"]),
@@ -35,15 +29,29 @@ def build_actuator(s):
     )
 
 
+def build_map(s):
+    low_us, high_us = s.get("low_us"), s.get("high_us")
+    if s["map"] == "servo":
+        return ServoMap(s["centre_us"], s["us_per_rad"], s["direction"], s["trim_us"], low_us, high_us)
+    if s["map"] == "thruster":
+        curves = [build_curve(curve) for curve in s["curve"]]
+        return ThrusterMap(s["neutral_us"], low_us, high_us, curves, s["nominal_v"])
+    return ValveMap(s["crack_ua"], s["ua_per_pa"], s["high_ua"])
+
+
 def build_curve(s):
     if s["fit"] == "polynomial":
-        return PolynomialCurve(s["battery_v"], s["dead_low_us"], s["dead_high_us"], s["forward"], s["reverse"])
+        return PolynomialCurve(
+            s["battery_v"], s["dead_low_us"], s["dead_high_us"], s["forward"], s["reverse"]
+        )
     return TableCurve(s["battery_v"], s["pulses_us"], s["forces_n"])
 
 
 def build_sensor(s, rate_hz):
+    return Sensor(s["name"], s["port"], build_sensor_map(s), int(s["max_age_s"] * rate_hz + 0.5))
+
+
+def build_sensor_map(s):
     if s["map"] == "linear":
-        map = LinearSensor(s["zero_count"], s["per_count"], s["low_count"], s["high_count"])
-    else:
-        map = TableSensor(s["counts"], s["values"])
-    return Sensor(s["name"], s["port"], map, int(s["max_age_s"] * rate_hz + 0.5))
+        return LinearSensor(s["zero_count"], s["per_count"], s["low_count"], s["high_count"])
+    return TableSensor(s["counts"], s["values"])

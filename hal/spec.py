@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from hal.build import UNITS, build_curve
 from hal.vehicle_file import VehicleFile
 
 Positive = Annotated[float, Meta(gt=0)]
@@ -19,7 +20,7 @@ class _Table(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tr
     pass
 
 
-class Servo(_Table, tag_field="map", tag="servo", kw_only=True):
+class Servo(_Table, tag_field="map", tag="servo", kw_only=True, frozen=True):
     """Angle to pulse. A limp servo ("off") stays where the water leaves it."""
 
     port: Port
@@ -35,7 +36,7 @@ class Servo(_Table, tag_field="map", tag="servo", kw_only=True):
     safe_rad: Annotated[float, Meta(ge=-3.2, le=3.2)] | Literal["off"] = "off"
 
 
-class Polynomial(_Table, tag_field="fit", tag="polynomial", kw_only=True):
+class Polynomial(_Table, tag_field="fit", tag="polynomial", kw_only=True, frozen=True):
     """Thrust at one voltage, N = sum c_k u^k, k = 1..5, u in 100 us from the dead-band's edge."""
 
     battery_v: Positive
@@ -45,7 +46,7 @@ class Polynomial(_Table, tag_field="fit", tag="polynomial", kw_only=True):
     reverse: Annotated[list[float], Meta(min_length=1, max_length=5)]
 
 
-class Points(_Table, tag_field="fit", tag="table", kw_only=True):
+class Points(_Table, tag_field="fit", tag="table", kw_only=True, frozen=True):
     """Thrust at one voltage as measured points of growing pulse and force."""
 
     battery_v: Positive
@@ -53,7 +54,7 @@ class Points(_Table, tag_field="fit", tag="table", kw_only=True):
     forces_n: Annotated[list[float], Meta(min_length=2)]
 
 
-class Thruster(_Table, tag_field="map", tag="thruster", kw_only=True):
+class Thruster(_Table, tag_field="map", tag="thruster", kw_only=True, frozen=True):
     """Force to pulse through curves measured at one or more battery voltages."""
 
     port: Port
@@ -69,7 +70,7 @@ class Thruster(_Table, tag_field="map", tag="thruster", kw_only=True):
     safe_n: float | Literal["off"] = "off"
 
 
-class Valve(_Table, tag_field="map", tag="valve", kw_only=True):
+class Valve(_Table, tag_field="map", tag="valve", kw_only=True, frozen=True):
     """Pressure to coil current."""
 
     port: Port
@@ -82,7 +83,7 @@ class Valve(_Table, tag_field="map", tag="valve", kw_only=True):
     safe_pa: Annotated[float, Meta(ge=0)] | Literal["off"] = "off"
 
 
-class Place(_Table, kw_only=True):
+class Place(_Table, kw_only=True, frozen=True):
     """Where a range sensor sits and what it sees, in the vehicle's frame (x ahead, y to port)."""
 
     x_m: float
@@ -95,7 +96,7 @@ class Place(_Table, kw_only=True):
 Unit = Literal["m", "rad", "rad/s", "m/s", "m/s2", "N", "Pa", "V", "A", "K", "1"]
 
 
-class Linear(_Table, tag_field="map", tag="linear", kw_only=True):
+class Linear(_Table, tag_field="map", tag="linear", kw_only=True, frozen=True):
     """value = (count - zero_count) * per_count, in `unit`."""
 
     port: Port
@@ -108,7 +109,7 @@ class Linear(_Table, tag_field="map", tag="linear", kw_only=True):
     place: Place | None = None
 
 
-class Table(_Table, tag_field="map", tag="table", kw_only=True):
+class Table(_Table, tag_field="map", tag="table", kw_only=True, frozen=True):
     """Measured points of growing count, straight lines between them."""
 
     port: Port
@@ -158,24 +159,26 @@ def _check_ports(file: VehicleFile, kind: str, channels: dict[str, Any]) -> None
     for name, channel in channels.items():
         if not (name.isidentifier() and name == name.lower()):
             raise file.error(f"{kind}.{name}", "a channel's name is made of small letters, digits and _")
-        wire = ("current" if isinstance(channel, Valve) else "pulse" if kind == "actuator" else kind, channel.port)
+        wire = (
+            "current" if isinstance(channel, Valve) else "pulse" if kind == "actuator" else kind,
+            channel.port,
+        )
         if wire in taken:
             problem = f"{channel.port} is taken by {kind}.{taken[wire]} already; give each its own"
             raise file.error(f"{kind}.{name}.port", problem)
         taken[wire] = name
 
 
-LIMITS = {"servo": ("rad", "rad_s"), "thruster": ("n", "n_s"), "valve": ("pa", "pa_s")}
-
-
 def _check_range(file: VehicleFile, key: str, actuator: Servo | Thruster | Valve) -> None:
-    unit, _ = LIMITS[str(actuator.__struct_config__.tag)]
+    unit = UNITS[str(actuator.__struct_config__.tag)]
     low, high = getattr(actuator, f"min_{unit}"), getattr(actuator, f"max_{unit}")
     safe = getattr(actuator, f"safe_{unit}")
     if low >= high:
         raise file.error(f"{key}.min_{unit}", f"{low} must be below max_{unit}, {high}")
     if safe != "off" and not low <= safe <= high:
-        raise file.error(f"{key}.safe_{unit}", f"{safe} lies outside min_{unit} to max_{unit}, {low} to {high}")
+        raise file.error(
+            f"{key}.safe_{unit}", f"{safe} lies outside min_{unit} to max_{unit}, {low} to {high}"
+        )
     if isinstance(actuator, Valve) and actuator.crack_ua >= actuator.high_ua:
         raise file.error(f"{key}.crack_ua", f"{actuator.crack_ua} must be below high_ua, {actuator.high_ua}")
     if not isinstance(actuator, Valve) and actuator.low_us >= actuator.high_us:
@@ -203,8 +206,6 @@ def _check_thruster(file: VehicleFile, key: str, thruster: Thruster, sensors: Se
 
 def _check_monotone(file: VehicleFile, at: str, thruster: Thruster, curve: Polynomial | Points) -> None:
     """An inverse map needs thrust that never falls as the pulse grows, and none at neutral."""
-    from hal.build import build_curve
-
     force = build_curve(msgspec.to_builtins(curve)).force_n
     if force(thruster.neutral_us) != 0:
         problem = f"pushes at neutral_us, {thruster.neutral_us} us; neutral must lie in the dead-band"

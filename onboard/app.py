@@ -9,7 +9,7 @@ from onboard.control.swim_law import SwimLaw
 from onboard.control.tail import Inverse, Tail
 from onboard.estimate.planar import PlanarEstimator
 from onboard.gait.build import build_gait
-from onboard.guidance.cycle import Cycle, Schedule
+from onboard.guidance.cycle import Cycle, Recoil, Schedule
 from onboard.guidance.decide import Decider
 from onboard.guidance.detect import Detector
 from onboard.guidance.tasks import Pursue, Track, Wander
@@ -35,7 +35,8 @@ def build_loop(settings, scenario, driver):
         task = TASKS[scenario["task"]](scenario, board, guide_hz)
         detector = Detector(settings["sensors"], board, guide_hz)
         decider = Decider(settings["guidance"], law)
-        stages.append(Stage("guide", every, Cycle(task, detector, decider).step))
+        recoil = Recoil(settings["guidance"], board, guide_hz)
+        stages.append(Stage("guide", every, Cycle(task, detector, decider, recoil).step))
         stages.append(Stage("control", every, Inverse(law).step))
     stages.append(Stage("tail", every, tail.ask))
     stages.append(Stage("gait", 1, tail.step))

@@ -53,7 +53,9 @@ class BlackBox:
         loop, tick = self._loop, self._loop.state.tick
         if loop.state.armed != self._armed:
             self._armed = loop.state.armed
-            self._recorder.event(time_ns, "armed" if self._armed else "disarmed", vehicle=self._name, tick=tick)
+            self._recorder.event(
+                time_ns, "armed" if self._armed else "disarmed", vehicle=self._name, tick=tick
+            )
         changed = loop.gate.active ^ self._active
         for bit, row in enumerate(loop.gate.rows):
             if changed >> bit & 1:

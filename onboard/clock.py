@@ -6,10 +6,11 @@ In lockstep there is no clock: whoever steps the plant calls the loop.
 import time
 
 try:
-    _ticks_us = time.ticks_us  # MicroPython: wraps, so differences go through ticks_diff
-    _diff = time.ticks_diff
-    _add = time.ticks_add
-    _sleep_us = time.sleep_us
+    # MicroPython: its ticks wrap, so differences and sums go through its own functions
+    _ticks_us = time.ticks_us  # type: ignore[attr-defined]
+    _diff = time.ticks_diff  # type: ignore[attr-defined]
+    _add = time.ticks_add  # type: ignore[attr-defined]
+    _sleep_us = time.sleep_us  # type: ignore[attr-defined]
 except AttributeError:
 
     def _ticks_us():

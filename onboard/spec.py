@@ -1,5 +1,4 @@
-"""The control stack's tables of the vehicle file, as typed structs: loop, gait, control, estimate, guidance,
-failsafes and scenarios.
+"""The control stack's tables of the vehicle file, as typed structs.
 
 CPython only. `read` validates them and gives plain settings that onboard/app.py (portable) builds a loop from.
 """
@@ -21,12 +20,12 @@ class _Table(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tr
     pass
 
 
-class LoopTable(_Table, kw_only=True):
+class LoopTable(_Table, kw_only=True, frozen=True):
     rate_hz: Annotated[int, Meta(ge=1, le=2000)]
     guide_hz: Annotated[int, Meta(ge=1, le=1000)]
 
 
-class GaitTable(_Table, kw_only=True):
+class GaitTable(_Table, kw_only=True, frozen=True):
     source: Literal["table", "cpg"]
     joints: Annotated[list[str], Meta(min_length=1)]
     links_m: Annotated[list[Positive], Meta(min_length=1)]
@@ -39,7 +38,7 @@ class GaitTable(_Table, kw_only=True):
     coupling_per_s: Annotated[float, Meta(ge=0.5, le=40)] = 8.0
 
 
-class ControlTable(_Table, kw_only=True):
+class ControlTable(_Table, kw_only=True, frozen=True):
     """What the controller knows of how the vehicle swims, and the tail's limits."""
 
     mass_kg: Positive
@@ -53,7 +52,7 @@ class ControlTable(_Table, kw_only=True):
     deflection_max_rad: Annotated[float, Meta(gt=0, lt=1.5)]
 
 
-class EstimateTable(_Table, kw_only=True):
+class EstimateTable(_Table, kw_only=True, frozen=True):
     """The channels the estimator uses; "" where the vehicle has none."""
 
     heading: str = ""
@@ -65,12 +64,12 @@ class EstimateTable(_Table, kw_only=True):
     speed_gain_per_s: NotNegative = 0.5
 
 
-class Circle(_Table, kw_only=True):
+class Circle(_Table, kw_only=True, frozen=True):
     x_m: float
     radius_m: Positive
 
 
-class Weights(_Table, kw_only=True):
+class Weights(_Table, kw_only=True, frozen=True):
     """What a behaviour costs: per rad/s off the task's turn and off the last one, for turning to port, for
     being slow, per metre short of comfort, per metre short of the margin."""
 
@@ -82,7 +81,7 @@ class Weights(_Table, kw_only=True):
     touch: NotNegative = 200.0
 
 
-class GuidanceTable(_Table, kw_only=True):
+class GuidanceTable(_Table, kw_only=True, frozen=True):
     """How the vehicle decides among its behaviours."""
 
     horizon_s: Positive
@@ -97,32 +96,35 @@ class GuidanceTable(_Table, kw_only=True):
     speed_shares: Annotated[list[Share], Meta(min_length=1)]
     hull: Annotated[list[Circle], Meta(min_length=1)]
     weights: Weights = Weights()
+    bumper: str = ""
+    recoil_s: Positive = 1.5
+    recoil_m_s2: Positive = 0.1
 
 
 Action = Literal["warn", "hold", "safe", "off"]
 
 
-class _Failsafe(_Table, tag_field="trigger", kw_only=True):
+class _Failsafe(_Table, tag_field="trigger", kw_only=True, frozen=True):
     delay_s: NotNegative = 0.0
     clear_s: NotNegative = 0.0
     latched: bool = False
 
 
-class NotArmed(_Failsafe, tag="not_armed", kw_only=True):
+class NotArmed(_Failsafe, tag="not_armed", kw_only=True, frozen=True):
     action: Literal["off", "safe"] = "off"
 
 
-class ReadingLost(_Failsafe, tag="reading_lost", kw_only=True):
+class ReadingLost(_Failsafe, tag="reading_lost", kw_only=True, frozen=True):
     sensors: Annotated[list[str], Meta(min_length=1)]
     action: Action = "safe"
 
 
-class Overrun(_Failsafe, tag="overrun", kw_only=True):
+class Overrun(_Failsafe, tag="overrun", kw_only=True, frozen=True):
     limit_ticks: Positive = 1.0
     action: Action = "safe"
 
 
-class BadCommand(_Failsafe, tag="bad_command", kw_only=True):
+class BadCommand(_Failsafe, tag="bad_command", kw_only=True, frozen=True):
     action: Literal["hold", "safe", "off"] = "safe"
 
 
@@ -136,20 +138,20 @@ ALWAYS: Failsafes = {
 }
 
 
-class SteeringTable(_Table, kw_only=True):
+class SteeringTable(_Table, kw_only=True, frozen=True):
     kp: NotNegative
     ki: NotNegative = 0.0
     kd: NotNegative = 0.0
     limit: Positive
 
 
-class _Scenario(_Table, tag_field="task", kw_only=True):
+class _Scenario(_Table, tag_field="task", kw_only=True, frozen=True):
     about: str
     duration_s: Positive
     world: str = "open"
 
 
-class Row(_Table, kw_only=True):
+class Row(_Table, kw_only=True, frozen=True):
     """One line of a schedule; what it should lead to may stand beside it and is then checked."""
 
     at_s: NotNegative
@@ -161,24 +163,24 @@ class Row(_Table, kw_only=True):
     expect_turn_rate_deg_s: float | None = None
 
 
-class Schedule(_Scenario, tag="schedule", kw_only=True):
+class Schedule(_Scenario, tag="schedule", kw_only=True, frozen=True):
     rows: Annotated[list[Row], Meta(min_length=1)]
 
 
-class Wander(_Scenario, tag="wander", kw_only=True):
+class Wander(_Scenario, tag="wander", kw_only=True, frozen=True):
     speed_m_s: Positive
     meander_rad_s: NotNegative = 0.2
     meander_s: Positive = 17.0
 
 
-class Track(_Scenario, tag="track", kw_only=True):
+class Track(_Scenario, tag="track", kw_only=True, frozen=True):
     speed_m_s: Positive
     look_ahead_m: Positive
     steering: SteeringTable
     path_m: Annotated[list[list[float]], Meta(min_length=3)]
 
 
-class Pursue(_Scenario, tag="pursue", kw_only=True):
+class Pursue(_Scenario, tag="pursue", kw_only=True, frozen=True):
     speed_m_s: Positive
     distance_m: NotNegative
     closing_per_s: Positive
@@ -209,6 +211,7 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
     _check_gait(file, gait, actuators)
     for key in ("heading", "turn_rate", "x", "y", "depth"):
         _check_sensor(file, f"estimate.{key}", getattr(estimate, key), sensors)
+    _check_sensor(file, "guidance.bumper", guidance.bumper, sensors)
     for name, row in failsafes.items():
         if isinstance(row, ReadingLost):
             for sensor in row.sensors:
@@ -240,13 +243,17 @@ def _plain_scenario(scenario: Any) -> dict[str, Any]:
 def _check_gait(file: VehicleFile, gait: GaitTable, actuators: dict[str, dict[str, Any]]) -> None:
     for k, joint in enumerate(gait.joints):
         if joint not in actuators:
-            raise file.error(f"gait.joints.{k}", f'there is no actuator "{joint}"; there are {_names(actuators)}')
+            raise file.error(
+                f"gait.joints.{k}", f'there is no actuator "{joint}"; there are {_names(actuators)}'
+            )
         if actuators[joint]["map"] != "servo":
             raise file.error(f"gait.joints.{k}", f'actuator "{joint}" is no servo; a joint needs one')
     for key in ("links_m", "turn_share"):
         if len(getattr(gait, key)) != len(gait.joints):
             found = len(getattr(gait, key))
-            raise file.error(f"gait.{key}", f"has {found} values for {len(gait.joints)} joints; give one each")
+            raise file.error(
+                f"gait.{key}", f"has {found} values for {len(gait.joints)} joints; give one each"
+            )
 
 
 def _check_sensor(file: VehicleFile, key: str, name: str, sensors: set[str]) -> None:

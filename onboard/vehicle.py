@@ -24,7 +24,9 @@ def find(name_or_path: str) -> str:
         return str(own)
     if "/" not in name_or_path and not name_or_path.endswith(".toml") and not Path(name_or_path).exists():
         known = ", ".join(names())
-        raise VehicleFileError(f'there is no vehicle "{name_or_path}"; there are {known}, or give a file\'s path')
+        raise VehicleFileError(
+            f'there is no vehicle "{name_or_path}"; there are {known}, or give a file\'s path'
+        )
     return name_or_path
 
 

@@ -25,7 +25,7 @@ WALLS = 4
 
 @compiled
 def place_hull(flat, i):
-    """Body i's two boxes from its pose and joints. The tail's box runs straight to the tip (seed fig. 8)."""
+    """Body i's two boxes from its pose and joints. The tail's box runs straight to the tip (Liu and Hu fig. 8)."""
     body = flat.bodies[i]
     c, s = math.cos(body.heading_rad), math.sin(body.heading_rad)
     set_box(flat.hulls[i, 0], body.x_m, body.y_m, c, s, body.head_m, body.head_width_m)

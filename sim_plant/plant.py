@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim_plant.spec import PlantSpec, WorldSpec, read, read_world
+from sim_plant.spec import PlantSpec, WorldSpec, read, read_worlds
 from sim_plant.world import Body, World
 
-__all__ = ["Body", "PlantSpec", "World", "WorldSpec", "read", "read_world"]
+__all__ = ["Body", "PlantSpec", "World", "WorldSpec", "read", "read_worlds"]

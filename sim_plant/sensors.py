@@ -26,21 +26,20 @@ NO_READING = np.iinfo(np.int64).min
 TOUCH_M = 1e-3  # nearer than this is touching
 NO_TARGET, STILL, CIRCLE, LINE = 0, 1, 2, 3
 
-(SONAR, BUMPER, HEADING, YAW_RATE, SURGE, DEPTH, POSITION_X, POSITION_Y, TARGET_X, TARGET_Y, JOINT_ANGLE) = (
-    range(11)
-)
+(SONAR, BUMPER, HEADING, YAW_RATE, SURGE, DEPTH, POSITION_X, POSITION_Y, TARGET_X, TARGET_Y, JOINT_ANGLE,
+ BATTERY) = range(12)  # fmt: skip
 KINDS = {
     tables.Sonar: SONAR, tables.Bumper: BUMPER, tables.Heading: HEADING, tables.YawRate: YAW_RATE,
     tables.SurgeAcceleration: SURGE, tables.Depth: DEPTH, tables.PositionX: POSITION_X,
     tables.PositionY: POSITION_Y, tables.TargetX: TARGET_X, tables.TargetY: TARGET_Y,
-    tables.JointAngle: JOINT_ANGLE,
+    tables.JointAngle: JOINT_ANGLE, tables.Battery: BATTERY,
 }  # fmt: skip
 
 SENSOR = np.dtype(
     [("kind", N), ("period_us", F), ("due_us", N), ("born_us", N), ("draw", N), ("drop_out", F)]
     + [("per_count", F), ("zero_counts", N), ("noise", F), ("bias", F), ("joint", N)]
     + [("x_m", F), ("y_m", F), ("bearing_rad", F), ("half_rad", F), ("beams", N), ("range_m", F)]
-    + [("wave_m", F), ("wave_length_m", F), ("wave_hz", F)]
+    + [("wave_m", F), ("wave_length_m", F), ("wave_hz", F), ("volts", F)]
 )
 
 
@@ -69,6 +68,8 @@ def pack_sensor(spec: tables.AnySensor, joints: dict[str, int], born_us: int, dr
         case tables.Depth():
             row["per_count"], row["noise"] = spec.metres_per_count, spec.noise_m
             row["zero_counts"] = spec.zero_counts
+        case tables.Battery():
+            row["per_count"], row["noise"], row["volts"] = spec.volts_per_count, spec.noise_v, spec.volts
         case tables.Position():
             row["per_count"], row["noise"] = spec.metres_per_count, spec.noise_m
             row["wave_m"], row["wave_length_m"] = spec.wave_amplitude_m, spec.wave_length_m
@@ -182,7 +183,7 @@ def nose_touches(flat, i):
 
 @compiled
 def camera_m(sensor, at_m, now_s):
-    """A position as seen through the waves (seed eq. 1 with its argument put back)."""
+    """A position as seen through the waves (Liu and Hu eq. 1 with its argument put back)."""
     if sensor.wave_m == 0.0:
         return at_m
     phase = 2.0 * math.pi * (at_m / sensor.wave_length_m + sensor.wave_hz * now_s)
@@ -215,6 +216,8 @@ def truth_of(flat, i, sensor):
         return camera_m(sensor, target_at(flat.world[0])[0], now_s)
     if kind == TARGET_Y:
         return camera_m(sensor, target_at(flat.world[0])[1], now_s)
+    if kind == BATTERY:
+        return sensor.volts
     return flat.joints[sensor.joint].angle_rad
 
 

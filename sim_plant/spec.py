@@ -1,4 +1,4 @@
-"""The plant's tables of a vehicle file, and a scenario's world: what they may hold, and what must agree.
+"""The plant's tables of a vehicle file, `plant` and `world`: what they may hold, and what must agree.
 
 Lengths in metres, angles in the unit of the key's suffix. Base frame: origin at the first joint (where head
 and tail meet), x forward, y left. World frame: x east and y north in the plane of the pool, the heading
@@ -19,6 +19,7 @@ Positive = Annotated[float, Meta(gt=0)]
 AtLeastZero = Annotated[float, Meta(ge=0)]
 PulseUs = Annotated[int, Meta(ge=500, le=2500)]
 Side = Literal[1, -1]
+TABLES = ("plant", "world")
 
 
 class Table(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
@@ -96,7 +97,7 @@ class Depth(Sensor, tag="depth", kw_only=True, frozen=True):
 
 
 class Position(Sensor, kw_only=True, frozen=True):
-    """As an overhead camera reports it, through the waves of the surface (seed eq. 1)."""
+    """As an overhead camera reports it, through the waves of the surface (Liu and Hu eq. 1)."""
 
     metres_per_count: Positive
     noise_m: AtLeastZero = 0.0
@@ -127,9 +128,17 @@ class JointAngle(Sensor, tag="joint", kw_only=True, frozen=True):
     noise_rad: AtLeastZero = 0.0
 
 
+class Battery(Sensor, tag="battery", kw_only=True, frozen=True):
+    """The pack's voltage; it does not sag yet."""
+
+    volts: Positive
+    volts_per_count: Positive
+    noise_v: AtLeastZero = 0.0
+
+
 AnySensor = (
     Sonar | Bumper | Heading | YawRate | SurgeAcceleration | Depth
-    | PositionX | PositionY | TargetX | TargetY | JointAngle
+    | PositionX | PositionY | TargetX | TargetY | JointAngle | Battery
 )  # fmt: skip
 
 
@@ -139,7 +148,7 @@ class Link(Table, kw_only=True, frozen=True):
 
 
 class Hull(Table, kw_only=True, frozen=True):
-    """Two boxes (seed fig. 8): the head ahead of the first joint, the tail from there to its tip."""
+    """Two boxes (Liu and Hu fig. 8): the head ahead of the first joint, the tail from there to its tip."""
 
     head_length_m: Positive
     head_width_m: Positive
@@ -193,7 +202,7 @@ class Target(Table, kw_only=True, frozen=True):
 
 
 class WorldSpec(Table, kw_only=True, frozen=True):
-    """Table `scenario.NAME.world`. Without length and width it is open water."""
+    """Table `world.NAME`. Without length and width it is open water."""
 
     length_m: Positive | None = None
     width_m: Positive | None = None
@@ -258,10 +267,10 @@ def read(vehicle_file: VehicleFile) -> PlantSpec:
     return spec
 
 
-def read_world(vehicle_file: VehicleFile, scenario: str) -> WorldSpec:
-    """The world of one scenario; open water if the scenario names none."""
-    key = f"scenario.{scenario}.world"
-    spec = vehicle_file.read(key, WorldSpec)
-    for part, problem in world_disagreements(spec):
-        raise vehicle_file.error(f"{key}.{part}", problem)
-    return spec
+def read_worlds(vehicle_file: VehicleFile) -> dict[str, WorldSpec]:
+    """The worlds of a vehicle file by name."""
+    worlds = vehicle_file.read("world", dict[str, WorldSpec])
+    for name, spec in worlds.items():
+        for part, problem in world_disagreements(spec):
+            raise vehicle_file.error(f"world.{name}.{part}", problem)
+    return worlds

@@ -1,9 +1,9 @@
 """The quick law of swimming: speed from the Strouhal number, turning from the deflected tail.
 
-    U_max  = f A / St                                  speed that the tail-beat can hold (seed eq. 6)
-    thrust = 0.5 Cf(U_max) S rho U_max^2               (seed eq. 7)
-    m dU/dt = thrust cos(theta_d) - drag(U) + pushes   along the heading (seed eq. 8)
-    turn rate = turn_rad_per_beat f sin(theta_d)       (seed eq. 9), about the base point, also at rest
+    U_max  = f A / St                                  speed that the tail-beat can hold (Liu and Hu eq. 6)
+    thrust = 0.5 Cf(U_max) S rho U_max^2               (Liu and Hu eq. 7)
+    m dU/dt = thrust cos(theta_d) - drag(U) + pushes   along the heading (Liu and Hu eq. 8)
+    turn rate = turn_rad_per_beat f sin(theta_d)       (Liu and Hu eq. 9), about the base point, also at rest
     Cf = 1.328 Re^-0.5 + 0.074 Re^-0.2,  Re = U L / nu
 
 Joint angles: the part behind a joint is turned so that a positive angle moves the tail's tip to the left
@@ -47,7 +47,7 @@ TRAVELLING = 0.8
 
 @compiled
 def drag_n(body, speed_m_s):
-    """Friction drag at a speed >= 0 (seed eq. 4)."""
+    """Friction drag at a speed >= 0 (Liu and Hu eq. 4)."""
     reynolds = speed_m_s * body.reynolds_m / body.viscosity_m2_s
     if reynolds < 1e-6:
         return 0.0

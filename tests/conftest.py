@@ -19,7 +19,9 @@ class Caudal:
 
     def __call__(self, *words: object, **options) -> subprocess.CompletedProcess:
         command = [sys.executable, "-m", "tools.cli", *map(str, words)]
-        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=600, **options)
+        return subprocess.run(
+            command, cwd=self.folder, capture_output=True, text=True, timeout=600, **options
+        )
 
     def json(self, *words: object, code: int = 0) -> dict:
         """The one object a command prints with --json."""

@@ -17,9 +17,13 @@ WARM_UP = 300
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("vehicle", nargs="?", default="fish", help="a vehicle's name or file (default: fish)")
+    command.add_argument(
+        "vehicle", nargs="?", default="fish", help="a vehicle's name or file (default: fish)"
+    )
     command.add_argument("--scenario", metavar="NAME", help="which scenario (default: the vehicle's first)")
-    command.add_argument("--for", dest="seconds", metavar="S", type=options.positive, default=30.0, help="simulated")
+    command.add_argument(
+        "--for", dest="seconds", metavar="S", type=options.positive, default=30.0, help="simulated"
+    )
     options.add_set(command)
     options.add_json(command)
 

@@ -48,5 +48,7 @@ def run(args: argparse.Namespace) -> int:
         say.as_json(summary)
     else:
         print(f"{args.file} is sound.")
-        say.table([(key, ", ".join(value) if isinstance(value, list) else value) for key, value in summary.items()])
+        say.table(
+            [(key, ", ".join(value) if isinstance(value, list) else value) for key, value in summary.items()]
+        )
     return 0

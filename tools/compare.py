@@ -33,7 +33,9 @@ def compare(first: Log, second: Log) -> dict:
     for topic in topics:
         a, b = first.topics[topic], second.topics[topic]
         if a.fields != b.fields:
-            raise say.Refused(f"{topic} has the channels {_names(a.fields)} in one log, {_names(b.fields)} in the other")
+            raise say.Refused(
+                f"{topic} has the channels {_names(a.fields)} in one log, {_names(b.fields)} in the other"
+            )
         result["ticks_unmatched"] += abs(len(a) - len(b))
         for tick, (one, other) in enumerate(zip(a.rows, b.rows, strict=False)):
             result["ticks"] += 1

@@ -2,53 +2,71 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
-import hal.sim
+from hal.sim import SimDriver
 from onboard.app import build_loop
 from onboard.blackbox import BlackBox
-from onboard.record import Recorder
-from sim_plant.world import World
+from onboard.loop import Loop
+from onboard.record import Recorder, Topic
+from sim_plant.world import Body, World
+from tools.say import Refused, patience
 from tools.vehicles import Vehicle
 
 
 class Swimmer:
-    """One vehicle of the fleet: its loop, its body in the world, and its black box."""
+    """One vehicle of the fleet: its loop, its body in the world, and its black box once it is recorded."""
 
-    def __init__(self, name, loop, body, recorder) -> None:
+    def __init__(self, name: str, loop: Loop, body: Body) -> None:
         self.name = name
         self.loop = loop
         self.body = body
-        self.black_box = BlackBox(recorder, name, loop) if recorder else None
-        self._truth = recorder.topic(f"/{name}/truth", [("float64", f) for f in body.truth_fields]) if recorder else None
+        self._black_box: BlackBox | None = None
+        self._truth: Topic | None = None
+
+    def record(self, recorder: Recorder) -> None:
+        self._black_box = BlackBox(recorder, self.name, self.loop)
+        self._truth = recorder.topic(f"/{self.name}/truth", [("float64", f) for f in self.body.truth_fields])
 
     def tick(self, time_ns: int, late_us: int) -> None:
         start_ns = time.perf_counter_ns()
         self.loop.tick(late_us)
         cost_us = (time.perf_counter_ns() - start_ns) // 1000
-        if self.black_box:
-            self.black_box.write(time_ns, cost_us)
+        if self._black_box and self._truth:
+            self._black_box.write(time_ns, cost_us)
             self._truth.write(time_ns, self.body.truth())
 
 
 class Fleet:
-    def __init__(self, vehicle: Vehicle, scenario_name: str, seed: int, recorder: Recorder | None = None) -> None:
+    def __init__(self, vehicle: Vehicle, scenario_name: str, seed: int) -> None:
         settings = vehicle.settings
         _, scenario = vehicle.scenario(scenario_name)
         world_spec = vehicle.worlds[scenario["world"]]
-        self.world = World(world_spec, seed=seed)
+        self.world = _or_refuse(World, world_spec, seed=seed)
         self.period_us = 1_000_000 // settings["rate_hz"]
-        self.swimmers = []
-        actuators = [channel["name"] for channel in settings["actuators"]]
-        sensors = [channel["name"] for channel in settings["sensors"]]
-        for k in range(world_spec.vehicles):
-            name = f"{vehicle.name}_{k + 1}"
-            body = self.world.add(vehicle.plant, actuators=actuators, sensors=sensors, name=name)
-            loop = build_loop(settings, scenario, hal.sim.SimDriver(body))
-            self.swimmers.append(Swimmer(name, loop, body, recorder))
-        self._recorder = recorder
+        self.swimmers: list[Swimmer] = []
+        with patience("compiling the plant: once, about half a minute"):
+            self._launch(vehicle, scenario, world_spec.vehicles)
+        self._recorder: Recorder | None = None
+        self._target: Topic | None = None
         self._collisions = [0] * len(self.swimmers)
-        self._target = None
-        if recorder and self.world.target_m:
+
+    def _launch(self, vehicle: Vehicle, scenario: dict[str, Any], count: int) -> None:
+        actuators = [channel["name"] for channel in vehicle.settings["actuators"]]
+        sensors = [channel["name"] for channel in vehicle.settings["sensors"]]
+        for k in range(count):
+            name = f"{vehicle.name}_{k + 1}"
+            body = _or_refuse(self.world.add, vehicle.plant, actuators=actuators, sensors=sensors, name=name)
+            loop = build_loop(vehicle.settings, scenario, SimDriver(body))
+            self.swimmers.append(Swimmer(name, loop, body))
+        self.world.step(0)
+
+    def record(self, recorder: Recorder) -> None:
+        """Write down every tick from now on, and what only a simulation knows: the truth."""
+        self._recorder = recorder
+        for swimmer in self.swimmers:
+            swimmer.record(recorder)
+        if self.world.target_m:
             self._target = recorder.topic("/target/truth", [("float64", "x_m"), ("float64", "y_m")])
 
     def arm(self) -> None:
@@ -63,16 +81,16 @@ class Fleet:
             self._target.write(time_ns, self.world.target_m)
         collisions = self.world.collisions
         self.world.step(self.period_us)
-        if self.world.collisions != collisions and self._recorder:
-            self._note_collisions(self.world.collisions - collisions)
+        if self._recorder and self.world.collisions != collisions:
+            self._note_collisions(self._recorder, self.world.collisions - collisions)
 
-    def _note_collisions(self, count: int) -> None:
+    def _note_collisions(self, recorder: Recorder, count: int) -> None:
         """One event a contact; a touch of two vehicles is one contact that names both."""
         now = [swimmer.body.collisions for swimmer in self.swimmers]
         touched = [s.name for s, a, b in zip(self.swimmers, now, self._collisions, strict=True) if a != b]
         self._collisions = now
         for _ in range(count):
-            self._recorder.event(self.world.time_us * 1000, "collision", vehicles=touched)
+            recorder.event(self.world.time_us * 1000, "collision", vehicles=touched)
 
     def safe(self) -> None:
         for swimmer in self.swimmers:
@@ -86,5 +104,20 @@ class Fleet:
         return None
 
 
-def default_log(vehicle: Vehicle, scenario_name: str, seed: int) -> Path:
-    return Path("runs") / f"{vehicle.name}-{scenario_name}-{seed}.mcap"
+def _or_refuse(make, *given, **named):
+    """The plant says in a sentence what it cannot do, such as finding room for so many vehicles."""
+    try:
+        return make(*given, **named)
+    except ValueError as error:
+        raise Refused(str(error)) from error
+
+
+def free_log(vehicle: Vehicle, scenario_name: str, seed: int) -> Path:
+    """A name below runs/ that no earlier run has taken."""
+    name = f"{vehicle.name}-{scenario_name}-{seed}"
+    path = Path("runs") / f"{name}.mcap"
+    count = 1
+    while path.exists():
+        count += 1
+        path = path.with_name(f"{name}-{count}.mcap")
+    return path

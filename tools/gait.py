@@ -14,8 +14,12 @@ PHASES = 720  # how finely errors are looked for over one beat
 
 def arguments(command: argparse.ArgumentParser) -> None:
     options.add_vehicle(command)
-    command.add_argument("--rows", metavar="M", type=options.natural, help="rows of the table (default: the file's)")
-    command.add_argument("--csv", metavar="FILE", type=Path, help="where the table goes (default: below runs/)")
+    command.add_argument(
+        "--rows", metavar="M", type=options.natural, help="rows of the table (default: the file's)"
+    )
+    command.add_argument(
+        "--csv", metavar="FILE", type=Path, help="where the table goes (default: below runs/)"
+    )
     options.add_set(command)
     options.add_json(command)
 
@@ -33,7 +37,9 @@ def run(args: argparse.Namespace) -> int:
         write_csv(csv_path, settings["joints"], table)
         plot(plot_path, wave, settings["joints"], table)
     except OSError as error:
-        raise say.Refused(f"cannot write {error.filename}: {error.strerror}; choose another place with --csv") from error
+        raise say.Refused(
+            f"cannot write {error.filename}: {error.strerror}; choose another place with --csv"
+        ) from error
     result = {
         "vehicle": vehicle.name,
         "rows": len(table),
@@ -103,7 +109,9 @@ def plot(path: Path, wave: Wave, joints: list[str], table: list[list[float]]) ->
     for row in range(0, len(table), max(1, len(table) // 6)):
         nodes = wave.nodes(2 * math.pi * row / len(table))
         left.plot([x * 1e3 for x, _ in nodes], [y * 1e3 for _, y in nodes], "o-", markersize=3)
-    left.set(xlabel="aft of the first joint, mm", ylabel="to port, mm", title="links on the wave", aspect="equal")
+    left.set(
+        xlabel="aft of the first joint, mm", ylabel="to port, mm", title="links on the wave", aspect="equal"
+    )
     beat = [k / len(table) for k in range(len(table) + 1)]
     for i, joint in enumerate(joints):
         right.plot(beat, [math.degrees(table[k % len(table)][i]) for k in range(len(table) + 1)], label=joint)

@@ -54,7 +54,9 @@ def replay(log: Log, vehicle_path: str | None = None, overrides: list[str] | Non
     settings = _settings(log, vehicle_path, overrides or [])
     scenario = settings["scenarios"].get(log.run.get("scenario"))
     if scenario is None:
-        raise say.Refused(f'the vehicle file has no scenario "{log.run.get("scenario")}", which the log was made with')
+        raise say.Refused(
+            f'the vehicle file has no scenario "{log.run.get("scenario")}", which the log was made with'
+        )
     result: dict[str, Any] = {"identical": True, "ticks": 0, "commands": 0}
     names = [topic.split("/")[1] for topic in log.topics if topic.endswith("/counts")]
     if not names:
@@ -72,7 +74,11 @@ def _settings(log: Log, vehicle_path: str | None, overrides: list[str]) -> dict[
     if "vehicle_file" not in log.run:
         raise say.Refused("the log does not hold its vehicle file; give one with --vehicle")
     recorded = [line for line in log.run.get("overrides", "").split("\n") if line]
-    return read(VehicleFile.parse(log.run["vehicle_file"], f"{log.run.get('vehicle')}.toml in the log", recorded + overrides))
+    return read(
+        VehicleFile.parse(
+            log.run["vehicle_file"], f"{log.run.get('vehicle')}.toml in the log", recorded + overrides
+        )
+    )
 
 
 def _replay_one(log: Log, name: str, settings: dict, scenario: dict, result: dict) -> dict | None:
@@ -82,7 +88,9 @@ def _replay_one(log: Log, name: str, settings: dict, scenario: dict, result: dic
     for kind, recorded in (("actuators", outputs.fields), ("sensors", counts.fields)):
         present = [channel["name"] for channel in settings[kind]]
         if present != recorded:
-            raise say.Refused(f"the vehicle file's {kind} are {', '.join(present)}; the log's {', '.join(recorded)}")
+            raise say.Refused(
+                f"the vehicle file's {kind} are {', '.join(present)}; the log's {', '.join(recorded)}"
+            )
     ticks = min(len(counts), len(outputs), len(commands), len(timing))
     loop = build_loop(settings, scenario, RecordedDriver(counts.rows))
     progress = say.Progress(f"replaying {name}", ticks, "ticks")

@@ -10,7 +10,7 @@ import numpy as np
 
 from hal.vehicle_file import VehicleFile
 from onboard.log import Log
-from sim_plant.spec import WorldSpec
+from sim_plant.spec import WorldSpec, read_worlds
 from tools import options, plots, say, summary
 
 POINTS = 2500  # a line on a page needs no more
@@ -24,7 +24,9 @@ tr { border-bottom: 1px solid #dde } svg { width: 100%; height: auto } h2 { marg
 
 def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("log", type=Path, help="a log that caudal run wrote")
-    command.add_argument("--page", metavar="FILE", type=Path, help="where the page goes (default: beside the log)")
+    command.add_argument(
+        "--page", metavar="FILE", type=Path, help="where the page goes (default: beside the log)"
+    )
     options.add_json(command)
 
 
@@ -72,7 +74,9 @@ def _facts(log: Log, result: dict[str, Any]) -> str:
     keys = ("name", "mean_speed_m_s", "top_speed_m_s", "min_clearance_m", "collisions")
     vehicles = _table(keys, [[vehicle[key] for key in keys] for vehicle in result["vehicles"]])
     plain = {k: v for k, v in result.items() if not isinstance(v, list | dict)}
-    plain |= {key: log.run[key] for key in ("version", "overrides", "vehicle_digest", "on") if log.run.get(key)}
+    plain |= {
+        key: log.run[key] for key in ("version", "overrides", "vehicle_digest", "on") if log.run.get(key)
+    }
     tables = [vehicles, _table(("", ""), list(plain.items()))]
     for key in ("speeds", "turn_rates"):
         if key in result:
@@ -82,7 +86,9 @@ def _facts(log: Log, result: dict[str, Any]) -> str:
 
 def _table(head: tuple[str, ...], rows: list[Any]) -> str:
     def cell(value: Any) -> str:
-        return html.escape(f"{value:.4g}" if isinstance(value, float) else "-" if value is None else str(value))
+        return html.escape(
+            f"{value:.4g}" if isinstance(value, float) else "-" if value is None else str(value)
+        )
 
     lines = ["<tr>" + "".join(f"<th>{html.escape(h)}</th>" for h in head) + "</tr>"] if any(head) else []
     lines += ["<tr>" + "".join(f"<td>{cell(value)}</td>" for value in row) + "</tr>" for row in rows]
@@ -124,7 +130,12 @@ def _trajectory(log: Log) -> Any:
         (line,) = axes.plot(x, y, linewidth=0.8, label=name)
         axes.plot(x[-1], y[-1], "o", color=line.get_color())
     if "/target/truth" in log.topics:
-        axes.plot(_series(log, "/target/truth", "x_m")[1], _series(log, "/target/truth", "y_m")[1], "k:", label="target")
+        axes.plot(
+            _series(log, "/target/truth", "x_m")[1],
+            _series(log, "/target/truth", "y_m")[1],
+            "k:",
+            label="target",
+        )
     axes.set(xlabel="x, m", ylabel="y, m", aspect="equal")
     axes.legend()
     return figure
@@ -134,7 +145,7 @@ def _world(log: Log) -> WorldSpec:
     overrides = [line for line in log.run.get("overrides", "").split("\n") if line]
     file = VehicleFile.parse(log.run["vehicle_file"], "the log's vehicle file", overrides)
     scenario = summary.settings_of(log)["scenarios"][log.run["scenario"]]
-    return file.read("world", dict[str, WorldSpec])[scenario["world"]]
+    return read_worlds(file)[scenario["world"]]
 
 
 def _patches() -> Any:
@@ -157,7 +168,9 @@ def _speed(log: Log) -> Any:
     figure = _lines(log, "speed_m_s", "speed, m/s")
     axes = figure.axes[0]
     name = summary.vehicles_of(log)[0]
-    axes.plot(*_series(log, f"/{name}/state", "is_speed_m_s"), "k--", linewidth=0.7, label=f"{name}'s estimate")
+    axes.plot(
+        *_series(log, f"/{name}/state", "is_speed_m_s"), "k--", linewidth=0.7, label=f"{name}'s estimate"
+    )
     axes.legend(loc="upper right")
     return figure
 

@@ -8,7 +8,7 @@ from onboard.clock import RealClock
 from onboard.log import Log
 from onboard.record import Recorder
 from tools import options, say, summary
-from tools.fleet import Fleet, default_log
+from tools.fleet import Fleet, free_log
 from tools.report import write_report
 from tools.vehicles import open_vehicle
 from tools.version import VERSION
@@ -18,10 +18,18 @@ BACKENDS = ("sim",)
 
 def arguments(command: argparse.ArgumentParser) -> None:
     options.add_vehicle(command)
-    command.add_argument("--on", choices=BACKENDS, default="sim", help="what the board stands on (default: sim)")
-    command.add_argument("--scenario", metavar="NAME", help="which of the vehicle's scenarios (default: its first)")
-    command.add_argument("--for", dest="seconds", metavar="S", type=options.positive, help="simulated seconds")
-    command.add_argument("--seed", metavar="N", type=options.natural, default=0, help="for noise and start poses")
+    command.add_argument(
+        "--on", choices=BACKENDS, default="sim", help="what the board stands on (default: sim)"
+    )
+    command.add_argument(
+        "--scenario", metavar="NAME", help="which of the vehicle's scenarios (default: its first)"
+    )
+    command.add_argument(
+        "--for", dest="seconds", metavar="S", type=options.positive, help="simulated seconds"
+    )
+    command.add_argument(
+        "--seed", metavar="N", type=options.natural, default=0, help="for noise and start poses"
+    )
     options.add_set(command)
     command.add_argument("--realtime", action="store_true", help="paced by the clock, one second a second")
     command.add_argument("--log", metavar="FILE", type=Path, help="where to record (default: below runs/)")
@@ -33,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     vehicle = open_vehicle(args.vehicle, args.set)
     scenario_name, scenario = vehicle.scenario(args.scenario)
     seconds = args.seconds or scenario["duration_s"]
-    log = args.log or default_log(vehicle, scenario_name, args.seed)
+    log = args.log or free_log(vehicle, scenario_name, args.seed)
     about = {
         "version": VERSION,
         "vehicle": vehicle.name,
@@ -45,9 +53,10 @@ def run(args: argparse.Namespace) -> int:
         "on": args.on,
         "realtime": str(args.realtime),
     }
+    fleet = Fleet(vehicle, scenario_name, args.seed)
     recorder = open_recorder(log, about, lossless=not args.realtime)
     try:
-        fleet = Fleet(vehicle, scenario_name, args.seed, recorder)
+        fleet.record(recorder)
         stopped = swim(fleet, seconds, realtime=args.realtime)
     finally:
         recorder.close()
@@ -68,7 +77,9 @@ def open_recorder(log: Path, about: dict[str, str], lossless: bool) -> Recorder:
     try:
         return Recorder(log, about, lossless=lossless)
     except OSError as error:
-        raise say.Refused(f"cannot record in {log}: {error.strerror}; choose another place with --log") from error
+        raise say.Refused(
+            f"cannot record in {log}: {error.strerror}; choose another place with --log"
+        ) from error
 
 
 def swim(fleet: Fleet, seconds: float, realtime: bool) -> bool:

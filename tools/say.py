@@ -2,8 +2,10 @@
 
 import json
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -35,6 +37,17 @@ class Progress:
         if self._live and self._drawn:
             sys.stderr.write("\r" + " " * 70 + "\r")
             sys.stderr.flush()
+
+
+@contextmanager
+def patience(text: str, after_s: float = 1.0) -> Iterator[None]:
+    """Says why nothing seems to happen, if that lasts."""
+    timer = threading.Timer(after_s, note, [text])
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def note(text: str) -> None:

@@ -25,16 +25,20 @@ def column(log: Log, topic: str, field: str) -> np.ndarray:
 
 def settings_of(log: Log) -> dict[str, Any]:
     overrides = [line for line in log.run.get("overrides", "").split("\n") if line]
-    return read(VehicleFile.parse(log.run["vehicle_file"], f"{log.run['vehicle']}.toml in the log", overrides))
+    return read(
+        VehicleFile.parse(log.run["vehicle_file"], f"{log.run['vehicle']}.toml in the log", overrides)
+    )
 
 
 def summarise(log: Log) -> dict[str, Any]:
     names = vehicles_of(log)
     if not names or "vehicle_file" not in log.run:
         raise say.Refused("the log holds no run of a vehicle")
-    scenario = settings_of(log)["scenarios"][log.run["scenario"]]
-    each = [_vehicle(log, name) for name in names]
-    duration_s = len(log.topics[f"/{names[0]}/loop"]) / settings_of(log)["rate_hz"]
+    settings = settings_of(log)
+    scenario = settings["scenarios"][log.run["scenario"]]
+    rate_hz = settings["rate_hz"]
+    each = [_vehicle(log, name, 1_000_000 // rate_hz) for name in names]
+    duration_s = len(log.topics[f"/{names[0]}/loop"]) / rate_hz
     result: dict[str, Any] = {
         "vehicle": log.run["vehicle"],
         "scenario": log.run["scenario"],
@@ -45,7 +49,10 @@ def summarise(log: Log) -> dict[str, Any]:
         "mean_speed_m_s": min(vehicle["mean_speed_m_s"] for vehicle in each),
         "min_clearance_m": _least([vehicle["min_clearance_m"] for vehicle in each]),
         "worst_late_us": max(vehicle["worst_late_us"] for vehicle in each),
-        "failsafes": [f"{e.details['vehicle']} {e.details['row']}" for e in log.events if e.kind == "failsafe"],
+        "overruns": sum(vehicle["overruns"] for vehicle in each),
+        "failsafes": [
+            f"{e.details['vehicle']} {e.details['row']}" for e in log.events if e.kind == "failsafe"
+        ],
         "vehicles": each,
     }
     if scenario["task"] == "schedule":
@@ -57,8 +64,9 @@ def summarise(log: Log) -> dict[str, Any]:
     return result
 
 
-def _vehicle(log: Log, name: str) -> dict[str, Any]:
+def _vehicle(log: Log, name: str, period_us: int) -> dict[str, Any]:
     truth = f"/{name}/truth"
+    late_us = log.topics[f"/{name}/loop"].column("late_us")
     clearance_m = column(log, truth, "clearance_m")
     return {
         "name": name,
@@ -66,7 +74,8 @@ def _vehicle(log: Log, name: str) -> dict[str, Any]:
         "top_speed_m_s": float(np.max(column(log, truth, "speed_m_s"))),
         "min_clearance_m": float(np.min(clearance_m)) if np.isfinite(clearance_m).all() else None,
         "collisions": sum(1 for e in log.events if e.kind == "collision" and name in e.details["vehicles"]),
-        "worst_late_us": int(max(log.topics[f"/{name}/loop"].column("late_us"))),
+        "worst_late_us": max(late_us),
+        "overruns": sum(1 for late in late_us if late > period_us),
     }
 
 
@@ -89,7 +98,11 @@ def _against_expectation(log: Log, name: str, rows: list[dict], duration_s: floa
             last = (time_s > end_s - 4 * beat_s) & (time_s < end_s)
             found = float(np.mean(speed[last]))
             speeds.append(
-                {"frequency_hz": row["frequency_hz"], "speed_m_s": found, "expected_m_s": row["expect_speed_m_s"]}
+                {
+                    "frequency_hz": row["frequency_hz"],
+                    "speed_m_s": found,
+                    "expected_m_s": row["expect_speed_m_s"],
+                }
             )
         if row["expect_turn_rate_deg_s"] is not None:
             at = np.flatnonzero((time_s > (row["at_s"] + end_s) / 2) & (time_s < end_s))
@@ -136,10 +149,21 @@ def _errors(name: str, off_m: np.ndarray) -> dict[str, float]:
 
 def show(result: dict[str, Any]) -> None:
     """The short table at the end of a run."""
-    print(f"{result['vehicle']} swam {result['scenario']} for {result['simulated_s']:.0f} s (seed {result['seed']})")
+    print(
+        f"{result['vehicle']} swam {result['scenario']} for {result['simulated_s']:.0f} s (seed {result['seed']})"
+    )
     heads = ("name", "mean speed m/s", "top speed m/s", "least clearance m", "collisions")
     keys = ("name", "mean_speed_m_s", "top_speed_m_s", "min_clearance_m", "collisions")
     say.table([[vehicle[key] for key in keys] for vehicle in result["vehicles"]], heads)
-    rest = ("speed_error_max", "turn_rate_error_max", "failsafes", "worst_late_us", "fault", "log", "report")
+    rest = (
+        "speed_error_max",
+        "turn_rate_error_max",
+        "failsafes",
+        "overruns",
+        "worst_late_us",
+        "fault",
+        "log",
+        "report",
+    )
     rows = [(key, result[key]) for key in result if key in rest or "_error_" in key]
     say.table([(key, ", ".join(v) or "none" if isinstance(v, list) else v) for key, v in dict(rows).items()])

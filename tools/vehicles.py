@@ -34,10 +34,10 @@ def open_vehicle(name_or_path: str, overrides: list[str] | None = None) -> Vehic
 
 
 def read_vehicle(file: VehicleFile) -> Vehicle:
-    file.expect_tables((*onboard.vehicle.TABLES, 'plant', 'world'))
+    file.expect_tables((*onboard.vehicle.TABLES, *sim_plant.spec.TABLES))
     settings = onboard.vehicle.read(file)
     plant = sim_plant.spec.read(file)
-    worlds = file.read("world", dict[str, sim_plant.spec.WorldSpec])
+    worlds = sim_plant.spec.read_worlds(file)
     for kind, channels in (("actuator", settings["actuators"]), ("sensor", settings["sensors"])):
         for channel in channels:
             if channel["name"] not in getattr(plant, kind):
@@ -45,7 +45,7 @@ def read_vehicle(file: VehicleFile) -> Vehicle:
                 raise file.error(f"{kind}.{channel['name']}", problem)
     for name, scenario in settings["scenarios"].items():
         if scenario["world"] not in worlds:
-            problem = f'there is no [world.{scenario["world"]}]; there are {", ".join(worlds)}'
+            problem = f"there is no [world.{scenario['world']}]; there are {', '.join(worlds)}"
             raise file.error(f"scenario.{name}.world", problem)
     if not settings["scenarios"]:
         raise file.error("scenario", "there is none; a vehicle needs at least one")

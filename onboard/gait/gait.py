@@ -15,6 +15,8 @@ from onboard.gait.phase import MASK, Lag
 
 
 class Gait:
+    """What table and oscillators share; a subclass brings `advance(phase_step, gain)` and `angle(i)`."""
+
     def __init__(self, shape, joints, turn_share, rate_hz, convergence_per_s):
         self.joints = joints  # command index of each joint
         self.frequency = Lag(convergence_per_s, rate_hz)
@@ -38,11 +40,12 @@ class Gait:
 
     def step(self, commands):
         # a fixed-point frequency is f * 2**14, a phase step f * 2**24 / rate
-        self.advance((self.frequency.step() << 10) // self._rate_hz, self.amplitude.step())
+        self.advance((self.frequency.step() << 10) // self._rate_hz, self.amplitude.step())  # type: ignore[attr-defined]
         turn = self.turn.step()
         i = 0
         for joint in self.joints:
-            commands[joint] = self.angle(i) + ((turn * self._share[i]) >> BITS)
+            wave = self.angle(i)  # type: ignore[attr-defined]
+            commands[joint] = wave + ((turn * self._share[i]) >> BITS)
             i += 1
 
 

@@ -2,15 +2,35 @@
 
 
 class Cycle:
-    def __init__(self, task, detector, decider):
+    def __init__(self, task, detector, decider, recoil):
         self.task = task
         self._detector = detector
         self._decider = decider
+        self._recoil = recoil
 
     def step(self, state):
         self.task.step(state)
         points = self._detector.step(state)
         self._decider.step(state, points, self.task.speed_m_s, self.task.turn_rad_s)
+        self._recoil.step(state)
+
+
+class Recoil:
+    """The nose has touched something: back off for a while, whatever else was decided."""
+
+    def __init__(self, settings, board, guide_hz):
+        self._bumper = board.sensor(settings["bumper"]) if settings["bumper"] else None
+        self._steps = int(settings["recoil_s"] * guide_hz + 0.5)
+        self._brake_m_s2 = settings["recoil_m_s2"]
+        self._left = 0
+
+    def step(self, state):
+        if self._bumper is not None and state.board.reading(self._bumper):
+            self._left = self._steps
+        if self._left:
+            self._left -= 1
+            state.want.acceleration_m_s2 = -self._brake_m_s2
+            state.want.turn_rate_rad_s = 0.0
 
 
 class Schedule:

@@ -34,7 +34,8 @@ class Decider:
         now_m_s = estimate.speed_m_s or 0.0
         now_rad_s = estimate.turn_rate_rad_s or 0.0
         reach_m = max(now_m_s, speed_m_s) * self._horizon_s + self._comfort_m + self._hull_m
-        near = [point for point in points if point[0] ** 2 + point[1] ** 2 < reach_m * reach_m]
+        near = [point for point in points if _off2(point) < reach_m * reach_m]
+        near.sort(key=_off2)  # the nearest first: they settle soonest which others need no look
         best = 1e9
         best_goal_m_s = speed_m_s
         best_turn = turn_rad_s
@@ -73,7 +74,6 @@ class Decider:
         straight = math.sqrt(1 - bend * bend)
         x_m = y_m = heading = time_s = 0.0
         rate = turn_now
-        care_m = self._hull_m + self._comfort_m
         for _ in range(self._steps):
             speed_m_s += self._acceleration(speed_m_s, goal_m_s) * dt
             rate = turn + (rate - turn) * self._turn_keep
@@ -83,7 +83,7 @@ class Decider:
             x_m += speed_m_s * ahead * dt
             y_m += speed_m_s * port * dt
             time_s += dt
-            gap_m = self._gap_m(points, x_m, y_m, ahead, port, bend, straight, care_m * care_m)
+            gap_m = self._gap_m(points, x_m, y_m, ahead, port, bend, straight)
             if gap_m < self._comfort_m:
                 cost += self._weights["near"] * (self._comfort_m - gap_m) / (time_s + 0.5)
                 if gap_m < self._margin_m:
@@ -92,13 +92,14 @@ class Decider:
                     return cost
         return cost
 
-    def _gap_m(self, points, x_m, y_m, ahead, port, bend, straight, care_m2):
+    def _gap_m(self, points, x_m, y_m, ahead, port, bend, straight):
         """From the hull at a place to the nearest point; comfort or more where no point is near."""
         gap_m = self._comfort_m
+        care2 = (self._hull_m + gap_m) ** 2
         for point in points:
             dx = point[0] - x_m
             dy = point[1] - y_m
-            if dx * dx + dy * dy < care_m2:
+            if dx * dx + dy * dy < care2:
                 along = dx * ahead + dy * port
                 across = dy * ahead - dx * port
                 for at_m, radius_m in self._hull:
@@ -112,4 +113,9 @@ class Decider:
                     off2 = off_x * off_x + off_y * off_y
                     if reach_m > 0 and off2 < reach_m * reach_m:
                         gap_m = math.sqrt(off2) - radius_m
+                        care2 = (self._hull_m + gap_m) ** 2
         return gap_m
+
+
+def _off2(point):
+    return point[0] * point[0] + point[1] * point[1]

@@ -20,7 +20,10 @@ BROKEN = {
     "wrong type": (swapped("rate_hz = 100\n", 'rate_hz = "fast"\n'), ["loop.rate_hz", "fast", "1 to 2000"]),
     "missing key": (swapped("wavelength_m = 0.45\n", ""), ["gait", "wavelength_m", "required"]),
     "misspelt key": (swapped("wavelength_m = 0.45", "wavelenght_m = 0.45"), ["wavelenght_m", "wavelength_m"]),
-    "out of range": (swapped("us_per_rad = 636.6", "us_per_rad = 6366.0"), ["tail_1.us_per_rad", "6366", "2000"]),
+    "out of range": (
+        swapped("us_per_rad = 636.6", "us_per_rad = 6366.0"),
+        ["tail_1.us_per_rad", "6366", "2000"],
+    ),
     "duplicate channel": (swapped("port = 1, us_per_rad", "port = 0, us_per_rad"), ["tail_2.port", "tail_1"]),
     "duplicate table": (FISH.encode() + b"\n[gait]\nrows = 3\n", ["gait", "line"]),
     "unknown map": (swapped('map = "servo"', 'map = "sevo"'), ["tail_1.map", "sevo", "servo"]),
@@ -71,7 +74,9 @@ def test_a_file_one_may_not_read_is_named(caudal):
     path = caudal.folder / "mine.toml"
     path.write_text(FISH)
     path.chmod(0)
-    done = subprocess.run([sys.executable, "-c", AS_NOBODY], cwd=caudal.folder, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", AS_NOBODY], cwd=caudal.folder, capture_output=True, text=True
+    )
     check_one_sentence(done, ["mine.toml", "may not be read"])
 
 
@@ -87,12 +92,16 @@ def test_an_unknown_scenario_names_those_there_are(caudal):
     check_one_sentence(caudal("run", "fish", "--scenario", "ocean"), ["ocean", "pool", "cruise"])
 
 
-@pytest.mark.parametrize("setting", ["gait.source=magic", "gait.sorce=table", "nonsense", "loop.rate_hz=0", "=3"])
+@pytest.mark.parametrize(
+    "setting", ["gait.source=magic", "gait.sorce=table", "nonsense", "loop.rate_hz=0", "=3"]
+)
 def test_a_wrong_setting_on_the_command_line_says_so(caudal, setting):
     check_one_sentence(caudal("run", "fish", "--set", setting), ["--set"])
 
 
-@pytest.mark.parametrize("words", [["--for", "-3"], ["--for", "x"], ["--seed", "-1"], ["--on", "mars"], ["--nope"]])
+@pytest.mark.parametrize(
+    "words", [["--for", "-3"], ["--for", "x"], ["--seed", "-1"], ["--on", "mars"], ["--nope"]]
+)
 def test_a_wrong_argument_says_so(caudal, words):
     done = caudal("run", "fish", *words)
     check_one_sentence(done, ["caudal run --help", words[0]])

@@ -25,7 +25,7 @@ def toml(value) -> str:
 def file_of(plant_table: dict, world: dict | None = None) -> VehicleFile:
     text = "[plant]\n" + "".join(f"{k} = {toml(v)}\n" for k, v in plant_table.items())
     if world is not None:
-        text += "[scenario.pool.world]\n" + "".join(f"{k} = {toml(v)}\n" for k, v in world.items())
+        text += "[world.pool]\n" + "".join(f"{k} = {toml(v)}\n" for k, v in world.items())
     return VehicleFile.parse(text, "swimmer.toml")
 
 
@@ -34,16 +34,16 @@ def test_a_vehicle_file_gives_the_same_plant_as_its_tables():
     assert door.read(file_of(keys)) == msgspec.convert(keys, PlantSpec)
 
 
-def test_a_scenarios_world_is_read_and_a_scenario_without_one_is_open_water():
+def test_worlds_are_read_by_name_and_an_empty_one_is_open_water():
     keys = {
         "length_m": 4.0,
         "width_m": 3.0,
         "vehicles": 3,
         "cylinders": [{"x_m": 1.0, "y_m": 1.0, "radius_m": 0.1}],
     }
-    assert door.read_world(file_of(table(), keys), "pool") == world_of(**keys)
-    bare = VehicleFile.parse("[scenario.sea]\n", "swimmer.toml")
-    assert door.read_world(bare, "sea").length_m is None
+    assert door.read_worlds(file_of(table(), keys)) == {"pool": world_of(**keys)}
+    bare = VehicleFile.parse("[world.sea]\n", "swimmer.toml")
+    assert door.read_worlds(bare)["sea"].length_m is None
 
 
 def broken(**changes) -> dict:
@@ -100,8 +100,8 @@ def test_a_plant_that_does_not_fit_together_is_refused_with_a_sentence(changes, 
 ])  # fmt: skip
 def test_a_world_that_does_not_fit_together_is_refused_by_the_file_and_by_the_world(world, where, words):
     with pytest.raises(VehicleFileError) as caught:
-        door.read_world(file_of(table(), world), "pool")
-    assert f"scenario.pool.world.{where}" in str(caught.value) and words in str(caught.value)
+        door.read_worlds(file_of(table(), world))
+    assert f"world.pool.{where}" in str(caught.value) and words in str(caught.value)
     with pytest.raises(ValueError, match=words):
         World(world_of(**world))
 

@@ -42,7 +42,10 @@ def test_a_replay_with_other_channels_is_refused(caudal):
 
 
 def test_a_log_holds_all_that_crossed_the_board(caudal):
-    assert caudal("run", "fish", "--for", 2, "--seed", 5, "--log", "a.mcap", "--set", "gait.rows=20").returncode == 0
+    assert (
+        caudal("run", "fish", "--for", 2, "--seed", 5, "--log", "a.mcap", "--set", "gait.rows=20").returncode
+        == 0
+    )
     log = Log(caudal.folder / "a.mcap")
     assert log.complete and log.run["seed"] == "5" and log.run["overrides"] == "gait.rows=20"
     assert 'name = "fish"' in log.run["vehicle_file"] and log.run["version"]
@@ -59,7 +62,18 @@ def test_a_run_killed_at_any_instant_leaves_a_log_that_opens_and_replays(tmp_pat
 def kill_and_check(folder) -> float:
     """Kill a paced run after a random while; gives the seconds missing from its log."""
     log = folder / "killed.mcap"
-    command = [sys.executable, "-m", "tools.cli", "run", "fish", "--realtime", "--for", "60", "--log", str(log)]
+    command = [
+        sys.executable,
+        "-m",
+        "tools.cli",
+        "run",
+        "fish",
+        "--realtime",
+        "--for",
+        "60",
+        "--log",
+        str(log),
+    ]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     give_up = time.monotonic() + 60
     while not (log.exists() and log.stat().st_size > 30_000) and time.monotonic() < give_up:
@@ -83,7 +97,7 @@ if __name__ == "__main__":  # python -m tests.swim.test_records 50
 
     worst = 0.0
     runs = int(sys.argv[1])
-    for run in range(runs):
+    for _ in range(runs):
         with TemporaryDirectory() as folder:
             worst = max(worst, kill_and_check(Path(folder)))
     print(f"{runs} of {runs} killed runs open in the mcap reader and replay; at most {worst:.2f} s missing")
