@@ -11,8 +11,10 @@ from msgspec import Meta
 from hal.build import UNITS, build_curve
 from hal.vehicle_file import VehicleFile
 
-Positive = Annotated[float, Meta(gt=0)]
+Positive = Annotated[float, Meta(gt=0, le=1e6)]
+Number = Annotated[float, Meta(ge=-1e6, le=1e6)]
 Pulse = Annotated[int, Meta(ge=400, le=2600)]
+Count = Annotated[int, Meta(ge=-(2**31) + 1, le=2**31 - 1)]
 Port = Annotated[int, Meta(ge=0, le=255)]
 
 
@@ -42,8 +44,8 @@ class Polynomial(_Table, tag_field="fit", tag="polynomial", kw_only=True, frozen
     battery_v: Positive
     dead_low_us: Pulse
     dead_high_us: Pulse
-    forward: Annotated[list[float], Meta(min_length=1, max_length=5)]
-    reverse: Annotated[list[float], Meta(min_length=1, max_length=5)]
+    forward: Annotated[list[Number], Meta(min_length=1, max_length=5)]
+    reverse: Annotated[list[Number], Meta(min_length=1, max_length=5)]
 
 
 class Points(_Table, tag_field="fit", tag="table", kw_only=True, frozen=True):
@@ -51,7 +53,7 @@ class Points(_Table, tag_field="fit", tag="table", kw_only=True, frozen=True):
 
     battery_v: Positive
     pulses_us: Annotated[list[Pulse], Meta(min_length=2)]
-    forces_n: Annotated[list[float], Meta(min_length=2)]
+    forces_n: Annotated[list[Number], Meta(min_length=2)]
 
 
 class Thruster(_Table, tag_field="map", tag="thruster", kw_only=True, frozen=True):
@@ -64,10 +66,10 @@ class Thruster(_Table, tag_field="map", tag="thruster", kw_only=True, frozen=Tru
     nominal_v: Positive
     battery: str = ""
     curve: Annotated[list[Polynomial | Points], Meta(min_length=1)]
-    min_n: float
-    max_n: float
+    min_n: Number
+    max_n: Number
     slew_n_s: Positive
-    safe_n: float | Literal["off"] = "off"
+    safe_n: Number | Literal["off"] = "off"
 
 
 class Valve(_Table, tag_field="map", tag="valve", kw_only=True, frozen=True):
@@ -86,8 +88,8 @@ class Valve(_Table, tag_field="map", tag="valve", kw_only=True, frozen=True):
 class Place(_Table, kw_only=True, frozen=True):
     """Where a range sensor sits and what it sees, in the vehicle's frame (x ahead, y to port)."""
 
-    x_m: float
-    y_m: float
+    x_m: Number
+    y_m: Number
     bearing_deg: Annotated[float, Meta(ge=-180, le=180)]
     half_angle_deg: Annotated[float, Meta(ge=0, le=90)]
     range_m: Positive
@@ -101,10 +103,10 @@ class Linear(_Table, tag_field="map", tag="linear", kw_only=True, frozen=True):
 
     port: Port
     unit: Unit
-    per_count: float
-    zero_count: int = 0
-    low_count: int
-    high_count: int
+    per_count: Number
+    zero_count: Count = 0
+    low_count: Count
+    high_count: Count
     max_age_s: Positive
     place: Place | None = None
 
@@ -114,8 +116,8 @@ class Table(_Table, tag_field="map", tag="table", kw_only=True, frozen=True):
 
     port: Port
     unit: Unit
-    counts: Annotated[list[int], Meta(min_length=2)]
-    values: Annotated[list[float], Meta(min_length=2)]
+    counts: Annotated[list[Count], Meta(min_length=2)]
+    values: Annotated[list[Number], Meta(min_length=2)]
     max_age_s: Positive
     place: Place | None = None
 

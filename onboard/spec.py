@@ -11,8 +11,11 @@ from msgspec import Meta
 from hal.fixed import fixed
 from hal.vehicle_file import VehicleFile
 
-Positive = Annotated[float, Meta(gt=0)]
-NotNegative = Annotated[float, Meta(ge=0)]
+Positive = Annotated[float, Meta(gt=0, le=1e6)]
+Number = Annotated[float, Meta(ge=-1e6, le=1e6)]
+NotNegative = Annotated[float, Meta(ge=0, le=1e6)]
+Length = Annotated[float, Meta(ge=1e-4, le=1e4)]
+Physical = Annotated[float, Meta(ge=1e-9, le=1e6)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 
 
@@ -28,27 +31,29 @@ class LoopTable(_Table, kw_only=True, frozen=True):
 class GaitTable(_Table, kw_only=True, frozen=True):
     source: Literal["table", "cpg"]
     joints: Annotated[list[str], Meta(min_length=1)]
-    links_m: Annotated[list[Positive], Meta(min_length=1)]
+    links_m: Annotated[list[Length], Meta(min_length=1)]
     turn_share: list[Annotated[float, Meta(ge=-1, le=1)]]
     rows: Annotated[int, Meta(ge=4, le=512)] = 36
     c1: Annotated[float, Meta(ge=-1, le=1)]
     c2_per_m: Annotated[float, Meta(ge=-10, le=10)]
-    wavelength_m: Positive
-    convergence_per_s: Annotated[float, Meta(ge=1, le=100)] = 12.0
+    wavelength_m: Length
+    convergence_per_s: Annotated[float, Meta(ge=1, le=100)] = 14.0
     coupling_per_s: Annotated[float, Meta(ge=0.5, le=40)] = 8.0
 
 
 class ControlTable(_Table, kw_only=True, frozen=True):
     """What the controller knows of how the vehicle swims, and the tail's limits."""
 
-    mass_kg: Positive
-    wetted_area_m2: Positive
-    reynolds_length_m: Positive
-    viscosity_m2_s: Positive = 1.12e-6
-    density_kg_m3: Positive = 1000.0
-    metres_per_beat: Positive
-    turn_rad_per_beat: Positive
+    mass_kg: Physical
+    wetted_area_m2: Physical
+    reynolds_length_m: Physical
+    viscosity_m2_s: Physical = 1.12e-6
+    density_kg_m3: Physical = 1000.0
+    metres_per_beat: Physical
+    turn_rad_per_beat: Physical
+    frequency_min_hz: Annotated[float, Meta(ge=0, le=20)] = 0.0  # the tail beats on at, ready to turn
     frequency_max_hz: Annotated[float, Meta(gt=0, le=20)]
+    amplitude_min: Share = 0.0  # of the gait's, while it beats
     deflection_max_rad: Annotated[float, Meta(gt=0, lt=1.5)]
 
 
@@ -65,7 +70,7 @@ class EstimateTable(_Table, kw_only=True, frozen=True):
 
 
 class Circle(_Table, kw_only=True, frozen=True):
-    x_m: float
+    x_m: Number
     radius_m: Positive
 
 
@@ -84,15 +89,15 @@ class Weights(_Table, kw_only=True, frozen=True):
 class GuidanceTable(_Table, kw_only=True, frozen=True):
     """How the vehicle decides among its behaviours."""
 
-    horizon_s: Positive
+    horizon_s: Physical
     steps: Annotated[int, Meta(ge=2, le=60)]
     margin_m: NotNegative
     comfort_m: Positive
-    turn_lag_s: Positive
-    speed_lag_s: Positive
+    turn_lag_s: Physical
+    speed_lag_s: Physical
     brake_m_s2: Positive
     accelerate_m_s2: Positive
-    turn_rates_rad_s: Annotated[list[float], Meta(min_length=1)]
+    turn_rates_rad_s: Annotated[list[Number], Meta(min_length=1)]
     speed_shares: Annotated[list[Share], Meta(min_length=1)]
     hull: Annotated[list[Circle], Meta(min_length=1)]
     weights: Weights = Weights()
@@ -147,7 +152,7 @@ class SteeringTable(_Table, kw_only=True, frozen=True):
 
 class _Scenario(_Table, tag_field="task", kw_only=True, frozen=True):
     about: str
-    duration_s: Positive
+    duration_s: Physical
     world: str = "open"
 
 
@@ -155,12 +160,12 @@ class Row(_Table, kw_only=True, frozen=True):
     """One line of a schedule; what it should lead to may stand beside it and is then checked."""
 
     at_s: NotNegative
-    frequency_hz: float
+    frequency_hz: Number
     amplitude: Share = 1.0
     deflection_deg: Annotated[float, Meta(ge=-85, le=85)] = 0.0
-    hold: dict[str, float] = {}
-    expect_speed_m_s: float | None = None
-    expect_turn_rate_deg_s: float | None = None
+    hold: dict[str, Number] = {}
+    expect_speed_m_s: Number | None = None
+    expect_turn_rate_deg_s: Number | None = None
 
 
 class Schedule(_Scenario, tag="schedule", kw_only=True, frozen=True):
@@ -170,14 +175,14 @@ class Schedule(_Scenario, tag="schedule", kw_only=True, frozen=True):
 class Wander(_Scenario, tag="wander", kw_only=True, frozen=True):
     speed_m_s: Positive
     meander_rad_s: NotNegative = 0.2
-    meander_s: Positive = 17.0
+    meander_s: Physical = 17.0
 
 
 class Track(_Scenario, tag="track", kw_only=True, frozen=True):
     speed_m_s: Positive
-    look_ahead_m: Positive
+    look_ahead_m: Physical
     steering: SteeringTable
-    path_m: Annotated[list[list[float]], Meta(min_length=3)]
+    path_m: Annotated[list[list[Annotated[float, Meta(ge=-1e5, le=1e5)]]], Meta(min_length=3)]
 
 
 class Pursue(_Scenario, tag="pursue", kw_only=True, frozen=True):
@@ -205,6 +210,10 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
     failsafes = {**ALWAYS, **file.read("failsafe", Failsafes)}
     scenarios = file.read("scenario", Scenarios)
 
+    if control.frequency_min_hz >= control.frequency_max_hz:
+        raise file.error(
+            "control.frequency_min_hz", f"must be below frequency_max_hz, {control.frequency_max_hz}"
+        )
     if loop.rate_hz % loop.guide_hz or 1_000_000 % loop.rate_hz:
         problem = "1,000,000 must divide by rate_hz, and rate_hz by guide_hz"
         raise file.error("loop", f"{loop.rate_hz} and {loop.guide_hz} Hz do not fit: {problem}")

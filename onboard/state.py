@@ -27,6 +27,7 @@ class Want:
     def __init__(self):
         self.acceleration_m_s2 = 0.0
         self.turn_rate_rad_s = 0.0
+        self.reverse = False  # may the wave run from tail to head
         self.frequency_hz = 0.0
         self.amplitude = 0.0
         self.deflection_rad = 0.0

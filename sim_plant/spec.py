@@ -15,8 +15,9 @@ from msgspec import Meta, Struct, field
 if TYPE_CHECKING:
     from hal.vehicle_file import VehicleFile
 
-Positive = Annotated[float, Meta(gt=0)]
-AtLeastZero = Annotated[float, Meta(ge=0)]
+Positive = Annotated[float, Meta(gt=0, le=1e6)]
+Number = Annotated[float, Meta(ge=-1e6, le=1e6)]
+AtLeastZero = Annotated[float, Meta(ge=0, le=1e6)]
 PulseUs = Annotated[int, Meta(ge=500, le=2500)]
 Side = Literal[1, -1]
 TABLES = ("plant", "world")
@@ -59,9 +60,9 @@ class Sensor(Kind, kw_only=True, frozen=True):
 class Sonar(Sensor, tag="sonar", kw_only=True, frozen=True):
     """The nearest echo in a wedge of beams; also stands for infra-red, narrower."""
 
-    x_m: float
-    y_m: float
-    bearing_deg: float
+    x_m: Number
+    y_m: Number
+    bearing_deg: Number
     half_angle_deg: Annotated[float, Meta(ge=0, le=90)]
     beams: Annotated[int, Meta(ge=1, le=181)]
     range_m: Positive
@@ -178,26 +179,26 @@ class PlantSpec(Table, kw_only=True, frozen=True):
 
 
 class Cylinder(Table, kw_only=True, frozen=True):
-    x_m: float
-    y_m: float
+    x_m: Number
+    y_m: Number
     radius_m: Positive
 
 
 class Pose(Table, kw_only=True, frozen=True):
-    x_m: float
-    y_m: float
-    heading_deg: float = 0.0
+    x_m: Number
+    y_m: Number
+    heading_deg: Number = 0.0
 
 
 class Target(Table, kw_only=True, frozen=True):
     """A point that moves and collides with nothing: round (x_m, y_m), or to and fro from it."""
 
-    x_m: float
-    y_m: float
+    x_m: Number
+    y_m: Number
     path: Literal["still", "circle", "line"] = "still"
     speed_m_s: AtLeastZero = 0.0
     radius_m: AtLeastZero = 0.0  # of the circle
-    heading_deg: float = 0.0  # of the line; where on the circle it starts
+    heading_deg: Number = 0.0  # of the line; where on the circle it starts
     length_m: AtLeastZero = 0.0  # of the line
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 
-from onboard.app import build_loop
 from tools import options, say
 from tools.vehicles import open_vehicle
 
@@ -31,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     vehicle = open_vehicle(args.file, args.set)
     settings = vehicle.settings
     for scenario in settings["scenarios"].values():
-        loop = build_loop(settings, scenario, NoDriver())
+        loop = vehicle.build_loop(scenario, NoDriver())
         loop.tick()
         if loop.fault:
             raise vehicle.file.error("scenario", f"the controller fails without readings: {loop.fault}")

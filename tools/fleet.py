@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from hal.sim import SimDriver
-from onboard.app import build_loop
 from onboard.blackbox import BlackBox
 from onboard.loop import Loop
 from onboard.record import Recorder, Topic
@@ -57,7 +56,7 @@ class Fleet:
         for k in range(count):
             name = f"{vehicle.name}_{k + 1}"
             body = _or_refuse(self.world.add, vehicle.plant, actuators=actuators, sensors=sensors, name=name)
-            loop = build_loop(vehicle.settings, scenario, SimDriver(body))
+            loop = vehicle.build_loop(scenario, SimDriver(body))
             self.swimmers.append(Swimmer(name, loop, body))
         self.world.step(0)
 

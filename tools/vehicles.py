@@ -6,6 +6,8 @@ from typing import Any
 import onboard.vehicle
 import sim_plant.spec
 from hal.vehicle_file import VehicleFile
+from onboard.app import build_loop
+from onboard.loop import Loop
 from tools.say import Refused
 
 
@@ -27,6 +29,15 @@ class Vehicle:
         if name not in scenarios:
             raise Refused(f'{self.name} has no scenario "{name}"; it has {", ".join(scenarios)}')
         return name, scenarios[name]
+
+    def build_loop(self, scenario: dict[str, Any], driver: Any) -> Loop:
+        """The controller; values that each are allowed may still not make one together."""
+        try:
+            return build_loop(self.settings, scenario, driver)
+        except (ArithmeticError, ValueError) as error:
+            raise self.file.error(
+                "gait and control", f"together they make no controller ({error})"
+            ) from error
 
 
 def open_vehicle(name_or_path: str, overrides: list[str] | None = None) -> Vehicle:

@@ -17,7 +17,9 @@ class SwimLaw:
         self.mass_kg = settings["mass_kg"]
         self.metres_per_beat = settings["metres_per_beat"]
         self.turn_rad_per_beat = settings["turn_rad_per_beat"]
+        self.frequency_min_hz = settings["frequency_min_hz"]
         self.frequency_max_hz = settings["frequency_max_hz"]
+        self.amplitude_min = settings["amplitude_min"]
         self.deflection_max_rad = settings["deflection_max_rad"]
         self._half_rho_s = 0.5 * settings["density_kg_m3"] * settings["wetted_area_m2"]
         self._reynolds_per_m_s = settings["reynolds_length_m"] / settings["viscosity_m2_s"]
@@ -46,33 +48,36 @@ class SwimLaw:
         frequency_hz = interpolate(self._n, self._hz, abs(thrust_n))
         return frequency_hz if thrust_n >= 0 else -frequency_hz
 
-    def acceleration_m_s2(self, frequency_hz, deflection_rad, speed_m_s):
-        push_n = self.thrust_n(frequency_hz) * math.cos(deflection_rad)
+    def acceleration_m_s2(self, want, speed_m_s):
+        """What the tail settings do at a speed."""
+        push_n = self.thrust_n(want.frequency_hz * want.amplitude) * math.cos(want.deflection_rad)
         return (push_n - self.drag_n(speed_m_s)) / self.mass_kg
 
     def turn_rate_rad_s(self, frequency_hz, deflection_rad):
         return self.turn_rad_per_beat * abs(frequency_hz) * math.sin(deflection_rad)
 
     def invert(self, want, speed_m_s):
-        """Fill in frequency and deflection for the wanted acceleration and turn rate.
+        """Fill in the tail settings for the wanted acceleration and turn rate.
 
-        The two are coupled: deflection wastes thrust, frequency sets how much deflection a turn needs.
-        Turning comes first: where the thrust wanted is too little to turn with, the tail beats faster.
+        Thrust takes frequency times amplitude, a turn takes frequency and deflection. So the tail beats at
+        least at frequency_min_hz, ready to turn, faster if the turn or the thrust needs it, and the amplitude
+        makes the thrust right: turning hard does not speed it up. The wave is turned round only if
+        `want.reverse` allows it, because that costs the beats a turn would need.
         """
         need_n = self.mass_kg * want.acceleration_m_s2 + self.drag_n(speed_m_s)
+        if not want.reverse:
+            need_n = max(need_n, 0.0)
         largest = math.sin(self.deflection_max_rad)
-        turn_hz = min(abs(want.turn_rate_rad_s) / (self.turn_rad_per_beat * largest), self.frequency_max_hz)
+        least_hz = abs(want.turn_rate_rad_s) / (self.turn_rad_per_beat * largest)
+        least_hz = clamp(least_hz, self.frequency_min_hz, self.frequency_max_hz)
         sine = clamp(math.sin(want.deflection_rad), -largest, largest)
-        frequency_hz = 0.0
-        for _ in range(3):
-            frequency_hz = self.frequency_hz(need_n / math.sqrt(1 - sine * sine))
-            if abs(frequency_hz) < turn_hz:
-                frequency_hz = turn_hz if frequency_hz >= 0 else -turn_hz
-            if frequency_hz == 0:
-                sine = 0.0
-            else:
-                sine = want.turn_rate_rad_s / (self.turn_rad_per_beat * abs(frequency_hz))
+        thrust_hz = frequency_hz = 0.0
+        for _ in range(3):  # a deflected tail pushes less, and deflects less the faster it beats
+            thrust_hz = self.frequency_hz(need_n / math.sqrt(1 - sine * sine))
+            frequency_hz = max(abs(thrust_hz), least_hz)
+            if frequency_hz > 0:
+                sine = want.turn_rate_rad_s / (self.turn_rad_per_beat * frequency_hz)
                 sine = clamp(sine, -largest, largest)
-        want.frequency_hz = frequency_hz
-        want.deflection_rad = math.asin(sine)
-        want.amplitude = 1.0 if frequency_hz else 0.0
+        want.deflection_rad = math.asin(sine) if frequency_hz else 0.0
+        want.frequency_hz = frequency_hz if thrust_hz >= 0 else -frequency_hz
+        want.amplitude = max(abs(thrust_hz) / frequency_hz, self.amplitude_min) if frequency_hz else 0.0

@@ -42,10 +42,11 @@ class PlanarEstimator:
 
     def _step_speed(self, estimate, state):
         speed_m_s = estimate.speed_m_s or 0.0
-        want = state.want
-        frequency_hz = want.frequency_hz if state.armed else 0.0
-        speed_m_s += self._law.acceleration_m_s2(frequency_hz, want.deflection_rad, speed_m_s) * self._dt
-        estimate.speed_m_s = speed_m_s
+        if state.armed:
+            gain_m_s2 = self._law.acceleration_m_s2(state.want, speed_m_s)
+        else:
+            gain_m_s2 = -self._law.drag_n(speed_m_s) / self._law.mass_kg
+        estimate.speed_m_s = speed_m_s + gain_m_s2 * self._dt
 
     def _step_position(self, estimate):
         fix = self._fresh(self._x) and self._fresh(self._y)

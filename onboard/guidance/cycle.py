@@ -27,6 +27,7 @@ class Recoil:
     def step(self, state):
         if self._bumper is not None and state.board.reading(self._bumper):
             self._left = self._steps
+        state.want.reverse = self._left > 0
         if self._left:
             self._left -= 1
             state.want.acceleration_m_s2 = -self._brake_m_s2

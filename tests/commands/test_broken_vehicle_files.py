@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import EEL, ROOT
 
 FISH = (ROOT / "onboard" / "vehicles" / "fish.toml").read_text()
 
@@ -121,3 +121,30 @@ def test_every_command_explains_itself(caudal):
     assert {"list", "run", "check", "gait", "replay", "compare", "report", "bench"} <= set(commands)
     for command in commands:
         assert "usage: caudal" in caudal(command, "--help").stdout
+
+
+EEL_TOML = EEL.read_text()
+
+
+@pytest.mark.parametrize(
+    "old, new, words",
+    [
+        ("dead_low_us = 1470", "dead_low_us = 1510", ["jet", "neutral"]),
+        ("low_us = 1100", "low_us = 1600", ["jet", "neutral_us"]),
+        ("forward = [0.1, 0.01]", "forward = [0.1, -0.2]", ["jet.curve.0", "falls"]),
+        ("battery_v = 10.0", "battery_v = 15.0", ["jet.curve", "battery_v"]),
+        ('battery = "battery"', 'battery = "pack"', ["jet.battery", "pack"]),
+        ("min_n = -0.3", "min_n = 0.5", ["jet.min_n", "0.4"]),
+        ("safe_n = 0.0", "safe_n = 9.0", ["jet.safe_n", "9.0"]),
+        ("per_count = 0.004", "per_count = 0.0", ["battery.per_count"]),
+        ("low_count = 1, ", "low_count = 4095, ", ["battery.low_count"]),
+        ("hold = { jet", "hold = { jte", ["rows.2.hold", "jte"]),
+        ("at_s = 10.0", "at_s = 30.0", ["rows", "at_s"]),
+        ('sensors = ["compass"', 'sensors = ["compas"', ["blind.sensors", "compas"]),
+        ('map = "thruster", port = 7', 'map = "valve", port = 7', ["jet"]),
+    ],
+)
+def test_tables_that_do_not_fit_together_are_refused(caudal, old, new, words):
+    assert old in EEL_TOML
+    (caudal.folder / "mine.toml").write_text(EEL_TOML.replace(old, new, 1))
+    check_one_sentence(caudal("check", "mine.toml"), ["mine.toml", *words])

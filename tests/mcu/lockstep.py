@@ -2,11 +2,13 @@
 
     micropython tests/mcu/lockstep.py SETTINGS.json SCENARIO TICKS
 
-Prints a checksum of the device outputs of all ticks, how many were not zero, and the fault if there was one.
+Prints a checksum of the device outputs of all ticks, how many were not zero, one of the bits of what guidance
+wanted and of the speed believed, in how many ticks it wanted to turn, and the fault if there was one.
 SETTINGS.json holds what onboard/vehicle.py makes of a vehicle file, with the one scenario.
 """
 
 import json
+import struct
 import sys
 
 HERE = __file__.rsplit("/", 1)[0] if "/" in __file__ else "."
@@ -38,6 +40,8 @@ class MadeUpDriver:
         while i < len(counts):
             step = self._span[i] // 64 + 1 if self._span[i] < 10000 else 30
             at = self._at[i] + self._next(2 * step + 1) - step
+            if self._span[i] == 1:  # a switch, such as a bumper: touched now and then
+                at = 0 if self._next(2000) else 1
             self._at[i] = min(max(at, 0), self._span[i])
             counts[i] = None if self._next(self._gap[i]) == 0 else self._low[i] + self._at[i]
             i += 1
@@ -58,9 +62,17 @@ def run(path, scenario, ticks):
     driver = MadeUpDriver(settings["sensors"], 20)
     loop = build_loop(settings, settings["scenarios"][scenario], driver)
     loop.arm()
+    bits = 0
+    turns = 0
+    want = loop.state.want
     for _ in range(ticks):
         loop.tick()
-    print(f"checksum {driver.sum} moved {driver.moved} fault {loop.fault}")
+        floats = struct.pack("<ddd", want.turn_rate_rad_s, want.deflection_rad, loop.state.estimate.speed_m_s)
+        for byte in floats:
+            bits = (bits * 31 + byte) & 0x3FFFFFFF
+        if want.turn_rate_rad_s or want.deflection_rad:
+            turns += 1
+    print(f"checksum {driver.sum} moved {driver.moved} bits {bits} turns {turns} fault {loop.fault}")
 
 
 if __name__ == "__main__":

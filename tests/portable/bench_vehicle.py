@@ -1,7 +1,8 @@
 """A made-up swimmer for the portable tests: plain settings, and a driver whose counts a test sets by name."""
 
 ECHOES = ("ahead", "port", "starboard")
-SENSORS = ("heading", "turn_rate", "x", "y", "depth", "target_x", "target_y") + ECHOES
+MEASURED = ("heading", "turn_rate", "x", "y", "depth", "target_x", "target_y")  # mrad, mrad/s, mm
+SENSORS = MEASURED + ("bumper",) + ECHOES
 JOINTS = ("tail_1", "tail_2", "tail_3", "tail_4")
 NO_ECHO = 3000
 
@@ -66,6 +67,8 @@ def control():
         "density_kg_m3": 1000.0,
         "metres_per_beat": 0.2,
         "turn_rad_per_beat": 1.2,
+        "frequency_min_hz": 0.0,
+        "amplitude_min": 0.0,
         "frequency_max_hz": 3.0,
         "deflection_max_rad": 1.05,
     }
@@ -112,11 +115,15 @@ def guidance():
         "speed_shares": [1.0, 0.4, 0.0],
         "hull": [(0.14, 0.07), (0.04, 0.06), (-0.12, 0.05), (-0.24, 0.05)],
         "weights": {"task": 0.4, "change": 0.15, "port": 0.05, "slow": 1.5, "near": 3.0, "touch": 200.0},
+        "bumper": "bumper",
+        "recoil_s": 0.8,
+        "recoil_m_s2": 0.1,
     }
 
 
 def settings():
-    sensors = [sensor(name, k, 0.001, -20000, 20000) for k, name in enumerate(SENSORS[:7])]
+    sensors = [sensor(name, k, 0.001, -20000, 20000) for k, name in enumerate(MEASURED)]
+    sensors.append(sensor("bumper", len(sensors), 1.0, 0, 1))
     bearings = {"ahead": 0.0, "port": 40.0, "starboard": -40.0}
     for name in ECHOES:
         sensors.append(sensor(name, len(sensors), 0.001, 20, NO_ECHO, 0.35, place(bearings[name])))

@@ -65,9 +65,21 @@ def law():
     return SwimLaw(control())
 
 
+def tail(frequency_hz, deflection_rad=0.0, amplitude=1.0):
+    want = Want()
+    want.frequency_hz = frequency_hz
+    want.deflection_rad = deflection_rad
+    want.amplitude = amplitude
+    return want
+
+
 def test_steady_speed_is_frequency_times_metres_per_beat():
     for hz in (0.5, 1.0, 2.0, 3.0):
-        assert abs(law().acceleration_m_s2(hz, 0.0, hz * 0.2)) < 1e-12
+        assert abs(law().acceleration_m_s2(tail(hz), hz * 0.2)) < 1e-12
+
+
+def test_half_the_amplitude_swims_as_half_the_frequency():
+    assert abs(law().acceleration_m_s2(tail(2.0, amplitude=0.5), 0.2)) < 1e-12
 
 
 def test_drag_is_the_friction_of_the_wetted_hull():
@@ -90,32 +102,37 @@ def test_frequency_is_the_inverse_of_thrust():
 def test_deflection_turns_and_wastes_thrust():
     assert abs(law().turn_rate_rad_s(2.0, math.radians(30)) - 1.2) < 1e-12
     assert law().turn_rate_rad_s(-2.0, -0.3) == -law().turn_rate_rad_s(2.0, 0.3)
-    straight = law().acceleration_m_s2(2.0, 0.0, 0.0)
-    assert abs(law().acceleration_m_s2(2.0, 1.0, 0.0) - straight * math.cos(1.0)) < 1e-12
+    straight = law().acceleration_m_s2(tail(2.0), 0.0)
+    assert abs(law().acceleration_m_s2(tail(2.0, 1.0), 0.0) - straight * math.cos(1.0)) < 1e-12
 
 
-def inverted(acceleration_m_s2, turn_rate_rad_s, speed_m_s, rounds=6):
+def inverted(acceleration_m_s2, turn_rate_rad_s, speed_m_s, reverse=False, least_hz=0.0):
     """What the law asks for once the wanted motion has been held for a few rounds."""
     want = Want()
     want.acceleration_m_s2 = acceleration_m_s2
     want.turn_rate_rad_s = turn_rate_rad_s
-    for _ in range(rounds):
-        law().invert(want, speed_m_s)
+    want.reverse = reverse
+    known = control()
+    known["frequency_min_hz"] = least_hz
+    for _ in range(6):
+        SwimLaw(known).invert(want, speed_m_s)
     return want
 
 
 def test_what_the_inverse_asks_gives_the_motion_wanted():
-    for acceleration, turn_rate, speed in (
-        (0.0, 0.0, 0.2),
-        (0.02, 0.5, 0.3),
-        (0.01, -0.8, 0.35),
-        (0.03, 0.0, 0.0),
+    for acceleration, turn_rate, speed, least_hz in (
+        (0.0, 0.0, 0.2, 0.0),
+        (0.02, 0.5, 0.3, 0.0),
+        (0.01, -0.8, 0.35, 0.0),
+        (0.03, 0.0, 0.0, 0.0),
+        (0.0, 1.8, 0.2, 0.0),
+        (-0.02, -1.0, 0.25, 1.8),
+        (0.03, 0.4, 0.1, 1.8),
     ):
-        want = inverted(acceleration, turn_rate, speed)
-        got = law().acceleration_m_s2(want.frequency_hz, want.deflection_rad, speed)
-        assert abs(got - acceleration) < 2e-4
+        want = inverted(acceleration, turn_rate, speed, least_hz=least_hz)
+        assert abs(law().acceleration_m_s2(want, speed) - acceleration) < 2e-4
         assert abs(law().turn_rate_rad_s(want.frequency_hz, want.deflection_rad) - turn_rate) < 1e-9
-        assert want.amplitude == 1.0
+        assert 0.0 < want.amplitude <= 1.0 and want.frequency_hz >= least_hz
 
 
 def test_a_turn_at_rest_beats_the_tail_even_where_no_thrust_is_wanted():
@@ -127,13 +144,31 @@ def test_a_turn_at_rest_beats_the_tail_even_where_no_thrust_is_wanted():
 def test_more_than_the_tail_can_ends_at_its_limits():
     want = inverted(50.0, 0.0, 0.2)
     assert want.frequency_hz == 3.0
-    want = inverted(-50.0, 0.0, 0.2)
+    want = inverted(-50.0, 0.0, 0.2, reverse=True)
     assert want.frequency_hz == -3.0
     want = inverted(0.0, 99.0, 0.2)
     assert want.frequency_hz == 3.0
     assert abs(want.deflection_rad - 1.05) < 1e-9
     want = inverted(0.0, -99.0, 0.2)
     assert abs(want.deflection_rad + 1.05) < 1e-9
+
+
+def test_the_wave_is_turned_round_only_where_that_is_allowed():
+    assert inverted(-0.5, 0.0, 0.2).frequency_hz == 0.0
+    assert inverted(-0.5, 0.0, 0.2, reverse=True).frequency_hz < -1.0
+    braking = law().acceleration_m_s2(inverted(-0.02, 0.0, 0.2, reverse=True), 0.2)
+    assert abs(braking + 0.02) < 1e-3
+
+
+def test_the_tail_keeps_the_beat_it_needs_to_steer():
+    assert inverted(0.0, 0.0, 0.0, least_hz=0.6).frequency_hz == 0.6
+    assert inverted(-0.5, 0.0, 0.2, least_hz=0.6).frequency_hz == 0.6
+    assert inverted(0.0, 0.0, 0.3, least_hz=0.6).frequency_hz > 1.4
+
+
+def test_a_hard_turn_does_not_speed_it_up():
+    slow = inverted(0.0, 2.0, 0.1)
+    assert slow.frequency_hz > 1.9 and slow.amplitude < 0.5
 
 
 def test_wanting_nothing_at_rest_stills_the_tail():

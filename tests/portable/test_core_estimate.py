@@ -74,6 +74,7 @@ def test_speed_follows_the_swim_law_when_armed():
     bench = Bench(x="", y="")
     bench.state.armed = True
     bench.state.want.frequency_hz = 1.0
+    bench.state.want.amplitude = 1.0
     speeds = []
     for _ in range(6):
         speeds.append(bench.step(1000).speed_m_s)
@@ -84,6 +85,7 @@ def test_speed_follows_the_swim_law_when_armed():
 def test_a_disarmed_tail_pushes_nothing():
     bench = Bench(x="", y="")
     bench.state.want.frequency_hz = 3.0
+    bench.state.want.amplitude = 1.0
     assert bench.step(100).speed_m_s == 0.0
 
 

@@ -2,12 +2,12 @@
 
 import math
 
-from bench_vehicle import ECHOES, NO_ECHO, BenchDriver, place, schedule, settings, wander
+from bench_vehicle import ECHOES, NO_ECHO, BenchDriver, guidance, schedule, settings, wander
 
 from hal.build import build_board
 from onboard.app import build_loop
-from onboard.guidance.cycle import Schedule
-from onboard.guidance.detect import Detector, Wedge
+from onboard.guidance.cycle import Recoil, Schedule
+from onboard.guidance.detect import Detector
 from onboard.guidance.tasks import ClosedPath, Pursue, Steering, Track, Wander
 from onboard.state import Estimate, State
 
@@ -168,28 +168,39 @@ def test_a_pursuer_that_lost_its_target_stays():
     assert (task.speed_m_s, task.turn_rad_s, task.error_m) == (0.0, 0.0, None)
 
 
+def seen_to_port():
+    """A detector that has just seen an echo at 1 m, 40 degrees to port; and is left without a new one."""
+    driver, board, state = bench()
+    detector = Detector(settings()["sensors"], board, 10)
+    driver.counts["port"] = 1000
+    board.sense()
+    before = [(point[0], point[1]) for point in detector.step(state)]
+    driver.counts["port"] = None
+    for _ in range(10):
+        board.sense()
+    return detector, state, before
+
+
 def test_an_echo_is_an_arc_at_its_range_around_the_sensor():
-    wedge = Wedge(0, place(90.0))
-    wedge.see(1.0)
-    assert wedge.seen
-    for x_m, y_m in wedge.points:
+    _, _, points = seen_to_port()
+    assert len(points) == 3
+    for x_m, y_m in points:
         assert abs(math.sqrt((x_m - 0.1) ** 2 + y_m**2) - 1.0) < 1e-12
-        assert y_m > 0.9
+        assert abs(math.degrees(math.atan2(y_m, x_m - 0.1)) - 40.0) <= 20.0
 
 
-def test_full_range_is_no_echo():
-    wedge = Wedge(0, place(0.0))
-    wedge.see(3.0)
-    assert not wedge.seen
+def test_a_seen_point_comes_nearer_as_the_vehicle_goes_on():
+    detector, state, before = seen_to_port()
+    state.estimate.speed_m_s = 0.5
+    for point, (x_m, y_m) in zip(detector.step(state), before):
+        assert abs(point[0] - (x_m - 0.05)) < 1e-12 and abs(point[1] - y_m) < 1e-12
 
 
-def test_a_seen_point_is_carried_along_as_the_vehicle_moves():
-    wedge = Wedge(0, place(0.0))
-    wedge.points = [[1.0, 0.0]]
-    wedge.carry(0.25, 1.0, 0.0)
-    assert wedge.points == [[0.75, 0.0]]
-    wedge.carry(0.0, 0.0, 1.0)  # a quarter turn to port puts it to starboard
-    assert abs(wedge.points[0][0]) < 1e-12 and abs(wedge.points[0][1] + 0.75) < 1e-12
+def test_a_seen_point_goes_to_starboard_as_the_vehicle_turns_to_port():
+    detector, state, before = seen_to_port()
+    state.estimate.turn_rate_rad_s = math.pi / 2 * 10  # a quarter turn in one step of guidance
+    for point, (x_m, y_m) in zip(detector.step(state), before):
+        assert abs(point[0] - y_m) < 1e-9 and abs(point[1] + x_m) < 1e-9
 
 
 def test_the_detector_forgets_a_sensor_that_went_silent():
@@ -248,3 +259,37 @@ def test_of_two_equal_ways_round_starboard_is_taken():
 def test_a_dead_end_is_braked_for():
     assert wanted(0.3, ahead=250, port=250, starboard=250).acceleration_m_s2 < -0.01
     assert wanted(0.3).acceleration_m_s2 > -0.01
+
+
+def recoiling(guide_ticks, recoil, state):
+    """How many of the next ticks of guidance back off."""
+    backing = 0
+    for _ in range(guide_ticks):
+        state.want.acceleration_m_s2 = 0.05
+        state.want.turn_rate_rad_s = 0.4
+        recoil.step(state)
+        if state.want.acceleration_m_s2 == -0.1:
+            assert state.want.turn_rate_rad_s == 0.0
+            backing += 1
+    return backing
+
+
+def test_a_touched_bumper_backs_the_vehicle_off_for_a_while():
+    driver, board, state = bench()
+    recoil = Recoil(guidance(), board, 10)
+    board.sense()
+    assert recoiling(5, recoil, state) == 0
+    driver.counts["bumper"] = 1
+    board.sense()
+    assert recoiling(1, recoil, state) == 1
+    driver.counts["bumper"] = 0
+    board.sense()
+    assert recoiling(20, recoil, state) == 7  # 0.8 s in all
+
+
+def test_a_vehicle_without_a_bumper_never_backs_off():
+    _, board, state = bench()
+    plain = guidance()
+    plain["bumper"] = ""
+    board.sense()
+    assert recoiling(5, Recoil(plain, board, 10), state) == 0

@@ -1,0 +1,89 @@
+"""The commands as a user types them."""
+
+import csv
+import json
+import re
+
+from onboard.log import Log
+from tools.cli import main
+
+
+def test_the_gait_table_meets_its_figures_and_opens_as_csv(caudal):
+    result = caudal.json("gait", "fish", "--rows", 18)
+    assert result["lateral_error_mm"] < 0.6
+    assert result["chord_error_mm"] < 3
+    assert result["node_error_m"] < 1e-9
+    with open(caudal.folder / result["csv"], newline="") as file:
+        rows = list(csv.reader(file))
+    assert len(rows) == 1 + 18 and all(len(row) == 4 for row in rows)
+    assert all(abs(float(cell)) < 1 for row in rows[1:] for cell in row)
+    assert (caudal.folder / result["plot"]).read_text().startswith("<?xml")
+
+
+def test_list_names_every_scenario(caudal):
+    assert set(caudal.json("list")["fish"]) == {"pool", "cruise", "figures", "track", "pursue"}
+    assert "pool" in caudal("list").stdout
+
+
+def test_a_run_prints_its_table_and_names_log_and_report(caudal):
+    done = caudal("run", "fish", "--for", 3, "--report")
+    assert done.returncode == 0 and "fish_3" in done.stdout
+    page = (caudal.folder / "runs" / "fish-pool-0.html").read_text()
+    assert "runs/fish-pool-0.html" in done.stdout and (caudal.folder / "runs" / "fish-pool-0.mcap").exists()
+    for title in ("Trajectory", "Speed", "Joint angles", "Clearance", "Loop timing", "Events"):
+        assert f"<h2>{title}</h2>" in page
+    assert page.count("<svg") == 5
+    # one page, nothing fetched: addresses stand only as names of XML dialects and licence notes
+    assert not re.search(r"(src|href)=['\"]https?:", page) and "<script" not in page
+
+
+def test_json_is_one_object_and_nothing_else(caudal):
+    done = caudal("run", "fish", "--for", 1, "--json")
+    result = json.loads(done.stdout)
+    assert result["collisions"] == 0 and len(result["vehicles"]) == 3
+    assert result["mean_speed_m_s"] == min(vehicle["mean_speed_m_s"] for vehicle in result["vehicles"])
+
+
+def test_a_second_run_does_not_overwrite_the_first_ones_log(caudal):
+    first = caudal.json("run", "fish", "--for", 1)["log"]
+    second = caudal.json("run", "fish", "--for", 1)["log"]
+    assert first != second
+
+
+def test_a_refused_run_leaves_an_earlier_log_alone(caudal):
+    caudal.json("run", "fish", "--for", 1, "--log", "a.mcap")
+    before = (caudal.folder / "a.mcap").read_bytes()
+    done = caudal("run", "fish", "--log", "a.mcap", "--set", "world.pool.vehicles=60")
+    assert done.returncode == 2 and "no place" in done.stderr
+    assert (caudal.folder / "a.mcap").read_bytes() == before
+
+
+def test_a_log_that_cannot_be_written_is_refused_in_one_sentence(caudal):
+    (caudal.folder / "file").write_text("")
+    done = caudal("run", "fish", "--for", 1, "--log", "file/a.mcap")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "--log" in done.stderr
+
+
+def test_an_exception_in_the_controller_ends_safe_recorded_and_with_exit_code_1(
+    tmp_path, monkeypatch, capsys
+):
+    def fails(self, state):
+        if state.tick >= 250:
+            raise OverflowError("a bug")
+
+    monkeypatch.setattr("onboard.guidance.cycle.Cycle.step", fails)
+    log_path = tmp_path / "a.mcap"
+    assert main(["run", "fish", "--for", "5", "--log", str(log_path)]) == 1
+    log = Log(log_path)
+    faults = [event for event in log.events if event.kind == "fault"]
+    assert faults[0].details["reason"] == "guide: OverflowError: a bug" and faults[0].details["tick"] == 250
+    assert "OverflowError: a bug" in capsys.readouterr().out
+    assert log.topics["/fish_1/outputs"].rows[-1] == (0, 0, 0, 0)
+    assert len(log.topics["/fish_1/outputs"]) == 251
+
+
+def test_the_bench_prints_what_a_tick_costs(caudal):
+    result = caudal.json("bench", "--for", 2)
+    assert result["tick_median_us"] > 0 and result["tick_p99_us"] >= result["tick_median_us"]
+    assert result["lockstep_ticks_per_s"] > 0 and result["simulated_s_per_wall_s"] > 0
+    assert abs(result["tick_growth_bytes"]) < 200

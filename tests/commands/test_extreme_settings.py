@@ -1,0 +1,37 @@
+"""Any number of a vehicle file may be set to anything: the file is found sound, or refused in a sentence."""
+
+import tomllib
+
+import pytest
+
+from tests.conftest import ROOT
+from tools.cli import main
+
+FISH = tomllib.loads((ROOT / "onboard" / "vehicles" / "fish.toml").read_text())
+
+
+def numbers(table, path=()):
+    """Dotted keys of all numbers; of lists, the first entry stands for the others."""
+    entries = table.items() if isinstance(table, dict) else list(enumerate(table))[:1]
+    for key, value in entries:
+        at = (*path, str(key))
+        if isinstance(value, dict | list):
+            yield from numbers(value, at)
+        elif isinstance(value, int | float):
+            yield ".".join(at)
+
+
+KEYS = [key for key in numbers(FISH) if "sonar_" not in key or "sonar_000" in key]
+
+
+@pytest.mark.parametrize("value", ["1e300", "0", "-1", "1e-300"])
+def test_an_extreme_number_is_sound_or_refused_in_a_sentence(value, capsys):
+    refused = 0
+    for key in KEYS:
+        code = main(["check", "fish", "--set", f"{key}={value}"])
+        said = capsys.readouterr().err
+        assert code in (0, 2), f"{key}={value}"
+        refused += code == 2
+        if code == 2:
+            assert said.count("\n") == 1, said
+    assert refused > 10

@@ -1,0 +1,102 @@
+"""The vehicles' scenarios, closed-loop on the plant, through device units and with sensor noise on."""
+
+import pytest
+
+from tests.conftest import EEL
+from tools.fleet import Fleet
+from tools.vehicles import open_vehicle
+
+SEEDS = range(20)
+
+
+def test_speed_and_turn_rate_follow_the_published_curves_within_one_per_cent(caudal):
+    result = caudal.json("run", "fish", "--scenario", "figures")
+    assert len(result["speeds"]) == len(result["turn_rates"]) == 4
+    assert result["speed_error_max"] <= 0.01, result["speeds"]
+    assert result["turn_rate_error_max"] <= 0.01, result["turn_rates"]
+
+
+def test_the_published_curves_hold_for_the_look_up_table_too(caudal):
+    result = caudal.json("run", "fish", "--scenario", "figures", "--set", "gait.source=table")
+    assert result["speed_error_max"] <= 0.01, result["speeds"]
+    assert result["turn_rate_error_max"] <= 0.01, result["turn_rates"]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_three_swim_among_two_cylinders_and_touch_nothing(seed):
+    fleet = swim("fish", "pool", seed, seconds=60)
+    assert len(fleet.swimmers) == 3 and len(fleet.world.spec.cylinders) == 2
+    assert fleet.world.collisions == 0
+    for swimmer in fleet.swimmers:
+        assert swimmer.speed_sum_m_s / swimmer.samples >= 0.15
+
+
+def swim(vehicle, scenario, seed, seconds, overrides=()):
+    """A run without a recording, the mean speed summed up on the way."""
+    fleet = Fleet(open_vehicle(str(vehicle), list(overrides)), scenario, seed)
+    for swimmer in fleet.swimmers:
+        swimmer.speed_sum_m_s, swimmer.samples = 0.0, 0
+    fleet.arm()
+    for tick in range(round(seconds * 1e6 / fleet.period_us)):
+        fleet.step()
+        if tick % 10 == 0:
+            for swimmer in fleet.swimmers:
+                swimmer.speed_sum_m_s += swimmer.body.truth()[swimmer.body.truth_fields.index("speed_m_s")]
+                swimmer.samples += 1
+    assert fleet.fault is None
+    return fleet
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_path_is_tracked_and_a_target_pursued(caudal, seed):
+    tracked = caudal.json("run", "fish", "--scenario", "track", "--seed", seed)
+    assert tracked["track_error_rms_m"] <= 0.08 and tracked["collisions"] == 0
+    pursued = caudal.json("run", "fish", "--scenario", "pursue", "--seed", seed)
+    assert pursued["pursuit_error_rms_m"] <= 0.08 and pursued["collisions"] == 0
+
+
+def test_without_guidance_the_same_swimmer_does_collide():
+    """The pool test can fail: a controller that looks at nothing hits a wall."""
+    fleet = swim("fish", "pool", 0, 60, overrides=["guidance.comfort_m=0.001", "guidance.margin_m=0.0"])
+    assert fleet.world.collisions > 0
+
+
+def test_nothing_moves_before_arming():
+    fleet = Fleet(open_vehicle("fish"), "pool", 0)
+    before = [swimmer.body.truth() for swimmer in fleet.swimmers]
+    for _ in range(300):
+        fleet.step()
+    for swimmer, was in zip(fleet.swimmers, before, strict=True):
+        assert swimmer.loop.board.outputs == [0, 0, 0, 0]
+        assert swimmer.body.truth() == was
+
+
+def test_the_bumper_makes_it_back_off():
+    """Head-on at a wall and blind: it touches, reverses its wave, and comes away from the wall."""
+    start = "world.lone.start=[{ x_m = 3.6, y_m = 1.5, heading_deg = 0.0 }]"
+    blind = ["guidance.comfort_m=0.001", "guidance.margin_m=0.0"]
+    fleet = Fleet(open_vehicle("fish", [start, *blind, "scenario.pool.world=lone"]), "pool", 0)
+    fleet.arm()
+    swimmer = fleet.swimmers[0]
+    touched, slowest_m_s = False, 1.0
+    for _ in range(1200):
+        fleet.step()
+        touched = touched or swimmer.body.collisions > 0
+        if touched:
+            slowest_m_s = min(slowest_m_s, swimmer.body.truth()[4])
+    assert touched and slowest_m_s < -0.02
+
+
+@pytest.mark.parametrize("scenario", ["pool", "cruise"])
+def test_another_vehicle_swims_records_and_replays_without_a_line_of_code(caudal, scenario):
+    assert caudal("check", EEL).returncode == 0
+    result = caudal.json("run", EEL, "--scenario", scenario, "--log", "eel.mcap")
+    assert result["simulated_s"] == 30 and result["collisions"] == 0 and result["mean_speed_m_s"] > 0.15
+    done = caudal("replay", "eel.mcap")
+    assert done.returncode == 0 and "identical: 6000 ticks, 18000 commands" in done.stdout
+
+
+def test_the_thruster_of_the_second_vehicle_pushes_it(caudal):
+    pushed = caudal.json("run", EEL, "--scenario", "cruise")
+    alone = caudal.json("run", EEL, "--scenario", "cruise", "--set", "scenario.cruise.rows.2.hold={jet=0.0}")
+    assert pushed["vehicles"][0]["top_speed_m_s"] > 1.2 * alone["vehicles"][0]["top_speed_m_s"]
