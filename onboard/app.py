@@ -34,7 +34,8 @@ def build_loop(settings, scenario, driver):
     else:
         task = TASKS[scenario["task"]](scenario, board, guide_hz)
         detector = Detector(settings["sensors"], board, guide_hz)
-        decider = Decider(settings["guidance"], law)
+        comfort_m = scenario["comfort_m"] or settings["guidance"]["comfort_m"]
+        decider = Decider(settings["guidance"], comfort_m, law)
         recoil = Recoil(settings["guidance"], board, guide_hz)
         stages.append(Stage("guide", every, Cycle(task, detector, decider, recoil).step))
         stages.append(Stage("control", every, Inverse(law).step))

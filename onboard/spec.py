@@ -172,20 +172,24 @@ class Schedule(_Scenario, tag="schedule", kw_only=True, frozen=True):
     rows: Annotated[list[Row], Meta(min_length=1)]
 
 
-class Wander(_Scenario, tag="wander", kw_only=True, frozen=True):
+class _Guided(_Scenario, kw_only=True, frozen=True):
+    comfort_m: Positive | None = None  # in the place of guidance.comfort_m, where a task leads near walls
+
+
+class Wander(_Guided, tag="wander", kw_only=True, frozen=True):
     speed_m_s: Positive
     meander_rad_s: NotNegative = 0.2
     meander_s: Physical = 17.0
 
 
-class Track(_Scenario, tag="track", kw_only=True, frozen=True):
+class Track(_Guided, tag="track", kw_only=True, frozen=True):
     speed_m_s: Positive
     look_ahead_m: Physical
     steering: SteeringTable
     path_m: Annotated[list[list[Annotated[float, Meta(ge=-1e5, le=1e5)]]], Meta(min_length=3)]
 
 
-class Pursue(_Scenario, tag="pursue", kw_only=True, frozen=True):
+class Pursue(_Guided, tag="pursue", kw_only=True, frozen=True):
     speed_m_s: Positive
     distance_m: NotNegative
     closing_per_s: Positive

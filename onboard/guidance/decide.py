@@ -10,13 +10,13 @@ import math
 
 
 class Decider:
-    def __init__(self, settings, law):
+    def __init__(self, settings, comfort_m, law):
         self._law = law
         self._steps = settings["steps"]
         self._dt = settings["horizon_s"] / settings["steps"]
         self._horizon_s = settings["horizon_s"]
         self._margin_m = settings["margin_m"]
-        self._comfort_m = settings["comfort_m"]
+        self._comfort_m = comfort_m
         self._turn_keep = math.exp(-self._dt / settings["turn_lag_s"])
         self._speed_lag_s = settings["speed_lag_s"]
         self._brake_m_s2 = settings["brake_m_s2"]
