@@ -148,6 +148,8 @@ def read(file: VehicleFile) -> dict[str, list[dict[str, Any]]]:
                 raise file.error(f"sensor.{name}.low_count", f"must be below high_count, {sensor.high_count}")
         else:
             _check_growing(file, f"sensor.{name}.counts", sensor.counts, len(sensor.values))
+            rising = sensor.values if sensor.values[0] < sensor.values[-1] else sensor.values[::-1]
+            _check_growing(file, f"sensor.{name}.values", rising, len(sensor.counts))
     return {"actuators": _plain(actuators), "sensors": _plain(sensors)}
 
 

@@ -37,6 +37,7 @@ def build_loop(settings, scenario, driver):
         comfort_m = scenario["comfort_m"] or settings["guidance"]["comfort_m"]
         decider = Decider(settings["guidance"], comfort_m, law)
         recoil = Recoil(settings["guidance"], board, guide_hz)
+        stages.append(Stage("bumper", 1, recoil.watch))
         stages.append(Stage("guide", every, Cycle(task, detector, decider, recoil).step))
         stages.append(Stage("control", every, Inverse(law).step))
     stages.append(Stage("tail", every, tail.ask))

@@ -72,6 +72,7 @@ class Loop:
         """The safe state, for good: only a new loop swims again."""
         self.fault = reason
         self.state.armed = False
+        self.state.free = False
         for i, actuator in enumerate(self.board.actuators):
             self.state.outputs[i] = actuator.safe
         try:

@@ -122,6 +122,7 @@ class Gate:
             bit <<= 1
         self.active = active
         self.action = action
+        state.free = action < HOLD
         i = 0
         while i < len(self._last):
             ask = self._safe[i] if action == SAFE else state.commands[i]

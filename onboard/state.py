@@ -40,6 +40,7 @@ class State:
         self.tick = 0
         self.late_us = 0
         self.armed = False
+        self.free = False  # did the gate let the controller's commands through last tick
         self.estimate = Estimate()
         self.want = Want()
         self.commands = [0] * len(board.actuators)

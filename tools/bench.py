@@ -1,12 +1,13 @@
 """Measures the fish's loop (or another vehicle's): what a tick costs, what it allocates, how fast it simulates.
 
-Wall-clock figures depend on the machine and on what else it does; compare figures of one run with each other.
+Wall-clock figures depend on the machine and on what else it does: compare ratios to the reference of one run.
 """
 
 import argparse
 import gc
 import statistics
 import time
+import timeit
 import tracemalloc
 
 from tools import options, say
@@ -33,9 +34,11 @@ def run(args: argparse.Namespace) -> int:
     scenario_name, _ = vehicle.scenario(args.scenario)
     say.note("compiling the plant (once; later runs take it from the cache)")
     result = {"vehicle": vehicle.name, "scenario": scenario_name}
+    result["reference_us"] = reference_us()
     result |= tick_cost(fleet_ready(vehicle, scenario_name), args.seconds)
     result |= lockstep_rate(fleet_ready(vehicle, scenario_name), args.seconds)
     result |= allocations(fleet_ready(vehicle, scenario_name))
+    result["tick_median_to_reference"] = result["tick_median_us"] / result["reference_us"]
     if args.json:
         say.as_json(result)
     else:
@@ -49,6 +52,18 @@ def fleet_ready(vehicle, scenario_name) -> Fleet:
     for _ in range(WARM_UP):
         fleet.step()
     return fleet
+
+
+def reference_us() -> float:
+    """A thousand multiplications in plain Python, at best: what this machine's ticks compare with elsewhere."""
+
+    def work() -> float:
+        x = 1.0
+        for _ in range(1000):
+            x = x * 1.0001
+        return x
+
+    return min(timeit.repeat(work, number=20, repeat=25)) / 20 * 1e6
 
 
 def tick_cost(fleet: Fleet, seconds: float) -> dict:

@@ -16,7 +16,10 @@ class Cycle:
 
 
 class Recoil:
-    """The nose has touched something: back off for a while, whatever else was decided."""
+    """The nose has touched something: back off for a while, whatever else was decided.
+
+    `watch` looks at the bumper every tick, since a touch may be shorter than a guidance step.
+    """
 
     def __init__(self, settings, board, guide_hz):
         self._bumper = board.sensor(settings["bumper"]) if settings["bumper"] else None
@@ -24,9 +27,11 @@ class Recoil:
         self._brake_m_s2 = settings["recoil_m_s2"]
         self._left = 0
 
-    def step(self, state):
+    def watch(self, state):
         if self._bumper is not None and state.board.reading(self._bumper):
             self._left = self._steps
+
+    def step(self, state):
         state.want.reverse = self._left > 0
         if self._left:
             self._left -= 1

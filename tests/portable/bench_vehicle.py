@@ -153,7 +153,7 @@ def schedule(*rows):
 
 
 def wander():
-    return {"task": "wander", "speed_m_s": 0.24, "meander_rad_s": 0.0, "meander_s": 17.0}
+    return {"task": "wander", "comfort_m": None, "speed_m_s": 0.24, "meander_rad_s": 0.0, "meander_s": 17.0}
 
 
 class BenchDriver:

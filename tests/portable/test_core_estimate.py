@@ -70,9 +70,9 @@ def test_a_heading_without_compass_or_gyro_stays():
     assert bench.step(30, heading=None, turn_rate=None).heading_rad == 1.0
 
 
-def test_speed_follows_the_swim_law_when_armed():
+def test_speed_follows_the_swim_law_while_the_gate_lets_the_tail_swim():
     bench = Bench(x="", y="")
-    bench.state.armed = True
+    bench.state.free = True
     bench.state.want.frequency_hz = 1.0
     bench.state.want.amplitude = 1.0
     speeds = []
@@ -82,8 +82,9 @@ def test_speed_follows_the_swim_law_when_armed():
     assert abs(speeds[-1] - 0.2) < 0.002
 
 
-def test_a_disarmed_tail_pushes_nothing():
+def test_a_tail_the_gate_holds_pushes_nothing():
     bench = Bench(x="", y="")
+    bench.state.armed = True
     bench.state.want.frequency_hz = 3.0
     bench.state.want.amplitude = 1.0
     assert bench.step(100).speed_m_s == 0.0

@@ -231,3 +231,16 @@ def test_after_off_an_actuator_starts_from_where_it_is_taken_to_rest():
     bench.step(5)
     bench.state.armed = True
     assert bench.step() == [STEP, fixed(0.5) + STEP]
+
+
+def test_the_state_says_whether_commands_got_through():
+    bench = Bench(failsafe("not_armed", "not_armed", "off"), lost("warn"))
+    bench.driver.counts["heading"] = 0
+    bench.step()
+    assert bench.state.free
+    bench.driver.counts["heading"] = None
+    bench.step(20)
+    assert bench.gate.action == WARN and bench.state.free
+    bench.state.armed = False
+    bench.step()
+    assert not bench.state.free

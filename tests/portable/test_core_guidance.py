@@ -267,6 +267,7 @@ def recoiling(guide_ticks, recoil, state):
     for _ in range(guide_ticks):
         state.want.acceleration_m_s2 = 0.05
         state.want.turn_rate_rad_s = 0.4
+        recoil.watch(state)
         recoil.step(state)
         if state.want.acceleration_m_s2 == -0.1:
             assert state.want.turn_rate_rad_s == 0.0
@@ -285,6 +286,19 @@ def test_a_touched_bumper_backs_the_vehicle_off_for_a_while():
     driver.counts["bumper"] = 0
     board.sense()
     assert recoiling(20, recoil, state) == 7  # 0.8 s in all
+
+
+def test_a_touch_shorter_than_a_guidance_step_is_not_missed():
+    driver, board, state = bench()
+    recoil = Recoil(guidance(), board, 10)
+    driver.counts["bumper"] = 1
+    board.sense()
+    recoil.watch(state)
+    driver.counts["bumper"] = 0
+    board.sense()
+    recoil.watch(state)
+    recoil.step(state)
+    assert state.want.reverse and state.want.acceleration_m_s2 == -0.1
 
 
 def test_a_vehicle_without_a_bumper_never_backs_off():
