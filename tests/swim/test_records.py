@@ -29,9 +29,9 @@ def test_a_replay_is_identical_until_a_gain_changes(caudal):
     assert caudal("run", "fish", "--scenario", "track", "--for", 15, "--log", "a.mcap").returncode == 0
     done = caudal("replay", "a.mcap")
     assert done.returncode == 0 and "identical" in done.stdout
-    done = caudal("replay", "a.mcap", "--set", "scenario.track.steering.kp=1.6")
+    done = caudal("replay", "a.mcap", "--set", "scenario.track.steering.kp=1.7")
     assert done.returncode == 1 and "tick" in done.stdout and "fish_1 tail_" in done.stdout
-    result = caudal.json("replay", "a.mcap", "--set", "scenario.track.steering.kp=1.6", code=1)
+    result = caudal.json("replay", "a.mcap", "--set", "scenario.track.steering.kp=1.7", code=1)
     assert result["tick"] > 0 and result["identical"] is False
 
 
