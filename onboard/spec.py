@@ -75,11 +75,13 @@ class Circle(_Table, kw_only=True, frozen=True):
 
 
 class Weights(_Table, kw_only=True, frozen=True):
-    """What a behaviour costs: per rad/s off the task's turn and off the last one, for turning to port, for
+    """What a behaviour costs: per rad/s off the task's turn and off the last one, for turning to
+    the other side than the last (or two equal ways round would take turns), for turning to port, for
     being slow, per metre short of comfort, per metre short of the margin."""
 
     task: NotNegative = 0.4
     change: NotNegative = 0.15
+    flip: NotNegative = 3.0
     port: NotNegative = 0.05
     slow: NotNegative = 1.5
     near: NotNegative = 3.0

@@ -48,6 +48,8 @@ class Decider:
                 turn = turn_rad_s if k < 0 else self._turns[k]
                 cost = slow + self._weights["task"] * abs(turn - turn_rad_s)
                 cost += self._weights["change"] * abs(turn - self._turn)
+                if turn * self._turn < 0:
+                    cost += self._weights["flip"] * min(abs(turn), abs(self._turn))
                 if turn > 0:
                     cost += self._weights["port"]
                 if near and cost < best:

@@ -1,0 +1,281 @@
+"""Vectors, turns and spatial inertias, compiled; no call allocates.
+
+3-vectors are tuples, 3x3 matrices tuples of nine (row by row): both live in registers. A spatial vector
+is linear then angular: a motion (v, w), a force (f, n), both taken about one common origin. A spatial
+inertia is a 6x6 array, [[A, B], [B', D]], with f = A v + B w and n = B' v + D w.
+"""
+
+from __future__ import annotations
+
+import math
+
+from sim_plant.compiled import compiled
+
+
+@compiled
+def cross(a, b):
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+@compiled
+def dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@compiled
+def add(a, b):
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+@compiled
+def minus(a, b):
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+@compiled
+def scale(k, a):
+    return (k * a[0], k * a[1], k * a[2])
+
+
+@compiled
+def vector(array, i, first):
+    """Three numbers of row i, from column `first`."""
+    return (array[i, first], array[i, first + 1], array[i, first + 2])
+
+
+@compiled
+def matrix(array, i):
+    """Row i as a 3x3 matrix."""
+    return (
+        array[i, 0], array[i, 1], array[i, 2],
+        array[i, 3], array[i, 4], array[i, 5],
+        array[i, 6], array[i, 7], array[i, 8],
+    )  # fmt: skip
+
+
+@compiled
+def put(array, i, first, a):
+    array[i, first], array[i, first + 1], array[i, first + 2] = a[0], a[1], a[2]
+
+
+@compiled
+def turned(m, a):
+    """m a: from the turned frame into the outer one."""
+    return (
+        m[0] * a[0] + m[1] * a[1] + m[2] * a[2],
+        m[3] * a[0] + m[4] * a[1] + m[5] * a[2],
+        m[6] * a[0] + m[7] * a[1] + m[8] * a[2],
+    )
+
+
+@compiled
+def turned_back(m, a):
+    """m' a: from the outer frame into the turned one."""
+    return (
+        m[0] * a[0] + m[3] * a[1] + m[6] * a[2],
+        m[1] * a[0] + m[4] * a[1] + m[7] * a[2],
+        m[2] * a[0] + m[5] * a[1] + m[8] * a[2],
+    )
+
+
+@compiled
+def product(m, n):
+    return (
+        m[0] * n[0] + m[1] * n[3] + m[2] * n[6],
+        m[0] * n[1] + m[1] * n[4] + m[2] * n[7],
+        m[0] * n[2] + m[1] * n[5] + m[2] * n[8],
+        m[3] * n[0] + m[4] * n[3] + m[5] * n[6],
+        m[3] * n[1] + m[4] * n[4] + m[5] * n[7],
+        m[3] * n[2] + m[4] * n[5] + m[5] * n[8],
+        m[6] * n[0] + m[7] * n[3] + m[8] * n[6],
+        m[6] * n[1] + m[7] * n[4] + m[8] * n[7],
+        m[6] * n[2] + m[7] * n[5] + m[8] * n[8],
+    )
+
+
+@compiled
+def transposed(m):
+    return (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
+
+
+@compiled
+def inverse(m):
+    """Of a 3x3 matrix, by its cofactors."""
+    a, b, c = cross((m[3], m[4], m[5]), (m[6], m[7], m[8])), (m[6], m[7], m[8]), (m[0], m[1], m[2])
+    d = cross(b, c)
+    e = cross(c, (m[3], m[4], m[5]))
+    k = 1.0 / dot(c, a)
+    return (k * a[0], k * d[0], k * e[0], k * a[1], k * d[1], k * e[1], k * a[2], k * d[2], k * e[2])
+
+
+@compiled
+def skew(a):
+    """The matrix of `a cross`."""
+    return (0.0, -a[2], a[1], a[2], 0.0, -a[0], -a[1], a[0], 0.0)
+
+
+@compiled
+def quaternion_matrix(w, x, y, z):
+    """Turn of a quaternion of any length but zero."""
+    k = 2.0 / (w * w + x * x + y * y + z * z)
+    return (
+        1.0 - k * (y * y + z * z), k * (x * y - w * z), k * (x * z + w * y),
+        k * (x * y + w * z), 1.0 - k * (x * x + z * z), k * (y * z - w * x),
+        k * (x * z - w * y), k * (y * z + w * x), 1.0 - k * (x * x + y * y),
+    )  # fmt: skip
+
+
+@compiled
+def axis_matrix(a, angle_rad):
+    """Turn about the unit vector a (Rodrigues)."""
+    s, c = math.sin(angle_rad), math.cos(angle_rad)
+    k = 1.0 - c
+    return (
+        c + k * a[0] * a[0], k * a[0] * a[1] - s * a[2], k * a[0] * a[2] + s * a[1],
+        k * a[0] * a[1] + s * a[2], c + k * a[1] * a[1], k * a[1] * a[2] - s * a[0],
+        k * a[0] * a[2] - s * a[1], k * a[1] * a[2] + s * a[0], c + k * a[2] * a[2],
+    )  # fmt: skip
+
+
+@compiled
+def rotation_vector(w, x, y, z):
+    """Axis times angle (rad, at most pi) of a quaternion: its logarithm."""
+    if w < 0.0:
+        w, x, y, z = -w, -x, -y, -z
+    s = math.sqrt(x * x + y * y + z * z)
+    k = 2.0 * math.atan2(s, w) / s if s > 1e-12 else 2.0 / w
+    return (k * x, k * y, k * z)
+
+
+@compiled
+def quaternion_rate(x, first, w, out):
+    """Rate of the quaternion x[first:first + 4] that turns with w (rad/s, in the turned frame)."""
+    out[first] = 0.5 * (-x[first + 1] * w[0] - x[first + 2] * w[1] - x[first + 3] * w[2])
+    out[first + 1] = 0.5 * (x[first] * w[0] + x[first + 2] * w[2] - x[first + 3] * w[1])
+    out[first + 2] = 0.5 * (x[first] * w[1] + x[first + 3] * w[0] - x[first + 1] * w[2])
+    out[first + 3] = 0.5 * (x[first] * w[2] + x[first + 1] * w[1] - x[first + 2] * w[0])
+
+
+@compiled
+def quaternion_turn(x, first, w, dt_s):
+    """Turn the quaternion x[first:first + 4] by w dt (w in the turned frame), exactly."""
+    rate = math.sqrt(dot(w, w))
+    half = 0.5 * rate * dt_s
+    k = math.sin(half) / rate if half > 1e-9 else 0.5 * dt_s
+    c, u = math.cos(half), scale(k, w)
+    q0, q = x[first], (x[first + 1], x[first + 2], x[first + 3])
+    v = add(add(scale(q0, u), scale(c, q)), cross(q, u))
+    x[first] = c * q0 - dot(q, u)
+    x[first + 1], x[first + 2], x[first + 3] = v[0], v[1], v[2]
+
+
+@compiled
+def quaternion_unit(x, first):
+    """Bring x[first:first + 4] back to length 1."""
+    k = 1.0 / math.sqrt(x[first] ** 2 + x[first + 1] ** 2 + x[first + 2] ** 2 + x[first + 3] ** 2)
+    for j in range(first, first + 4):
+        x[j] *= k
+
+
+@compiled
+def inertia_times(inertia, i, v, w):
+    """(f, n) of the i-th inertia for the motion (v, w)."""
+    m = inertia
+    return (
+        (
+            m[i, 0, 0] * v[0] + m[i, 0, 1] * v[1] + m[i, 0, 2] * v[2]
+            + m[i, 0, 3] * w[0] + m[i, 0, 4] * w[1] + m[i, 0, 5] * w[2],
+            m[i, 1, 0] * v[0] + m[i, 1, 1] * v[1] + m[i, 1, 2] * v[2]
+            + m[i, 1, 3] * w[0] + m[i, 1, 4] * w[1] + m[i, 1, 5] * w[2],
+            m[i, 2, 0] * v[0] + m[i, 2, 1] * v[1] + m[i, 2, 2] * v[2]
+            + m[i, 2, 3] * w[0] + m[i, 2, 4] * w[1] + m[i, 2, 5] * w[2],
+        ),
+        (
+            m[i, 3, 0] * v[0] + m[i, 3, 1] * v[1] + m[i, 3, 2] * v[2]
+            + m[i, 3, 3] * w[0] + m[i, 3, 4] * w[1] + m[i, 3, 5] * w[2],
+            m[i, 4, 0] * v[0] + m[i, 4, 1] * v[1] + m[i, 4, 2] * v[2]
+            + m[i, 4, 3] * w[0] + m[i, 4, 4] * w[1] + m[i, 4, 5] * w[2],
+            m[i, 5, 0] * v[0] + m[i, 5, 1] * v[1] + m[i, 5, 2] * v[2]
+            + m[i, 5, 3] * w[0] + m[i, 5, 4] * w[1] + m[i, 5, 5] * w[2],
+        ),
+    )  # fmt: skip
+
+
+@compiled
+def block(inertia, i, row, column):
+    """A 3x3 block of the i-th inertia."""
+    m, r, c = inertia, row, column
+    return (
+        m[i, r, c], m[i, r, c + 1], m[i, r, c + 2],
+        m[i, r + 1, c], m[i, r + 1, c + 1], m[i, r + 1, c + 2],
+        m[i, r + 2, c], m[i, r + 2, c + 1], m[i, r + 2, c + 2],
+    )  # fmt: skip
+
+
+@compiled
+def put_blocks(inertia, i, a, b, d):
+    """Write the i-th inertia from its blocks."""
+    for r in range(3):
+        for c in range(3):
+            inertia[i, r, c] = a[3 * r + c]
+            inertia[i, r, c + 3] = b[3 * r + c]
+            inertia[i, c + 3, r] = b[3 * r + c]
+            inertia[i, r + 3, c + 3] = d[3 * r + c]
+
+
+@compiled
+def placed_inertia(own, i, turn, at, out):
+    """out[i]: own[i], given in a body's frame, seen from a frame in which the body stands at (turn, at)."""
+    back = transposed(turn)
+    a = product(product(turn, block(own, i, 0, 0)), back)
+    b = product(product(turn, block(own, i, 0, 3)), back)
+    d = product(product(turn, block(own, i, 3, 3)), back)
+    x = skew(at)
+    ax, xb, btx = product(a, x), product(x, b), product(transposed(b), x)
+    xax = product(x, ax)
+    put_blocks(
+        out,
+        i,
+        a,
+        (b[0] - ax[0], b[1] - ax[1], b[2] - ax[2], b[3] - ax[3], b[4] - ax[4], b[5] - ax[5],
+         b[6] - ax[6], b[7] - ax[7], b[8] - ax[8]),
+        (d[0] - btx[0] + xb[0] - xax[0], d[1] - btx[1] + xb[1] - xax[1], d[2] - btx[2] + xb[2] - xax[2],
+         d[3] - btx[3] + xb[3] - xax[3], d[4] - btx[4] + xb[4] - xax[4], d[5] - btx[5] + xb[5] - xax[5],
+         d[6] - btx[6] + xb[6] - xax[6], d[7] - btx[7] + xb[7] - xax[7], d[8] - btx[8] + xb[8] - xax[8]),
+    )  # fmt: skip
+
+
+@compiled
+def placed_rigid(mass, about_com, i, turn, com, out):
+    """out[i]: a rigid body of `mass` whose centre of mass stands at com; about_com[i] in the body's axes."""
+    d = product(product(turn, matrix(about_com, i)), transposed(turn))
+    mx, my, mz = mass * com[0], mass * com[1], mass * com[2]
+    xx, yy, zz = mx * com[0], my * com[1], mz * com[2]
+    xy, xz, yz = mx * com[1], mx * com[2], my * com[2]
+    put_blocks(
+        out,
+        i,
+        (mass, 0.0, 0.0, 0.0, mass, 0.0, 0.0, 0.0, mass),
+        (0.0, mz, -my, -mz, 0.0, mx, my, -mx, 0.0),
+        (d[0] + yy + zz, d[1] - xy, d[2] - xz, d[3] - xy, d[4] + xx + zz, d[5] - yz,
+         d[6] - xz, d[7] - yz, d[8] + xx + yy),
+    )  # fmt: skip
+
+
+@compiled
+def solve_6(m, i, b):
+    """Solve m[i] x = b in place for a symmetric positive definite 6x6 (Cholesky); m[i] is overwritten."""
+    for c in range(6):
+        for r in range(c, 6):
+            s = m[i, r, c]
+            for k in range(c):
+                s -= m[i, r, k] * m[i, c, k]
+            m[i, r, c] = math.sqrt(s) if r == c else s / m[i, c, c]
+    for r in range(6):
+        for k in range(r):
+            b[r] -= m[i, r, k] * b[k]
+        b[r] /= m[i, r, r]
+    for r in range(5, -1, -1):
+        for k in range(r + 1, 6):
+            b[r] -= m[i, k, r] * b[k]
+        b[r] /= m[i, r, r]
