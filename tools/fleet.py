@@ -44,7 +44,9 @@ class Fleet:
         self.world = _or_refuse(World, world_spec, seed=seed)
         self.period_us = 1_000_000 // settings["rate_hz"]
         self.swimmers: list[Swimmer] = []
-        with patience("compiling the plant: once, about half a minute"):
+        with patience(
+            "getting the plant ready; the first time it is compiled, which takes about half a minute"
+        ):
             self._launch(vehicle, scenario, world_spec.vehicles)
         self._recorder: Recorder | None = None
         self._target: Topic | None = None

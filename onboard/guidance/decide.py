@@ -74,6 +74,10 @@ class Decider:
         # the tail bends to the side of the turn: sine of its deflection at a middling tail-beat
         bend = min(max(turn / (2 * self._law.turn_rad_per_beat), -0.8), 0.8)
         straight = math.sqrt(1 - bend * bend)
+        circles = [
+            (at_m * straight, -at_m * bend, radius_m) if at_m < 0 else (at_m, 0.0, radius_m)
+            for at_m, radius_m in self._hull
+        ]
         x_m = y_m = heading = time_s = 0.0
         rate = turn_now
         for _ in range(self._steps):
@@ -85,7 +89,7 @@ class Decider:
             x_m += speed_m_s * ahead * dt
             y_m += speed_m_s * port * dt
             time_s += dt
-            gap_m = self._gap_m(points, x_m, y_m, ahead, port, bend, straight)
+            gap_m = self._gap_m(points, circles, x_m, y_m, ahead, port)
             if gap_m < self._comfort_m:
                 cost += self._weights["near"] * (self._comfort_m - gap_m) / (time_s + 0.5)
                 if gap_m < self._margin_m:
@@ -94,7 +98,7 @@ class Decider:
                     return cost
         return cost
 
-    def _gap_m(self, points, x_m, y_m, ahead, port, bend, straight):
+    def _gap_m(self, points, circles, x_m, y_m, ahead, port):
         """From the hull at a place to the nearest point; comfort or more where no point is near."""
         gap_m = self._comfort_m
         care2 = (self._hull_m + gap_m) ** 2
@@ -104,13 +108,9 @@ class Decider:
             if dx * dx + dy * dy < care2:
                 along = dx * ahead + dy * port
                 across = dy * ahead - dx * port
-                for at_m, radius_m in self._hull:
-                    if at_m < 0:
-                        off_x = along - at_m * straight
-                        off_y = across + at_m * bend
-                    else:
-                        off_x = along - at_m
-                        off_y = across
+                for circle_x, circle_y, radius_m in circles:
+                    off_x = along - circle_x
+                    off_y = across - circle_y
                     reach_m = gap_m + radius_m
                     off2 = off_x * off_x + off_y * off_y
                     if reach_m > 0 and off2 < reach_m * reach_m:

@@ -86,4 +86,4 @@ def test_the_bench_prints_what_a_tick_costs(caudal):
     result = caudal.json("bench", "--for", 2)
     assert result["tick_median_us"] > 0 and result["tick_p99_us"] >= result["tick_median_us"]
     assert result["lockstep_ticks_per_s"] > 0 and result["simulated_s_per_wall_s"] > 0
-    assert abs(result["tick_growth_bytes"]) < 200
+    assert abs(result["tick_growth_bytes"]) < 8

@@ -15,7 +15,7 @@ PORTABLE = [
     *(f"onboard/{name}.py" for name in ("state", "loop", "clock", "safety", "app")),
     *(
         str(path.relative_to(ROOT))
-        for folder in ("gait", "control", "estimate", "guidance")
+        for folder in ("gait", "control", "estimate", "guidance", "link")
         for path in sorted((ROOT / "onboard" / folder).glob("*.py"))
     ),
 ]

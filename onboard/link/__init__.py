@@ -1,0 +1,1 @@
+"""Links: the bench wire between a controller and a plant or servo board, in device units."""

@@ -1,0 +1,240 @@
+"""Frames of the bench wire: bytes that survive noise, loss, repetition and a restart of either side.
+
+    on the wire     stuffed(kind, sequence, tick, payload)  crc  0
+    kind            1 byte: the kind in 6 bits, above it 2 bits of salt
+    sequence        2 bytes, counts the sender's frames
+    tick            4 bytes, of which 30 bits are used (124 days at 100 Hz): a small integer on every board
+    crc             2 bytes, high one first, over the stuffed bytes; the other numbers go low byte first
+
+A zero ends a frame and stands nowhere else, so whatever came before, the frame after the next zero is read: at
+most one intact frame is lost behind garbage. Zeros are taken out by COBS (Cheshire and Baker 1999): one byte,
+whatever the content, where escaping may double a frame and a length prefix would have to search what it
+swallowed. A frame is 11 bytes longer than its payload, always: 16 channels of 2 bytes are 43 bytes on the wire.
+
+The CRC is CRC-16/CCITT (0x1021, starts at 0xFFFF). At these lengths no 16-bit polynomial does better than its
+Hamming distance of 4, and every board and test bench has it. It covers the bytes as sent, not as meant: one
+wrong bit in a COBS code moves zeros about the frame, which a CRC below the stuffing is not bound to notice. The
+CRC's own bytes must then not be zero; where they would be, the next salt gives another CRC. So every burst of
+up to 16 bits and every 3 wrong bits that leave the zeros alone are found for certain. Errors that make or take
+a zero change the frame's length, and a frame whose length is not the one its kind has is no frame. Any other
+damage passes with a chance of 1 in 65536 at most.
+
+Portable: CPython and MicroPython. Encoding and decoding allocate nothing.
+"""
+
+from array import array
+
+from onboard.link.arrivals import TICKS, Arrivals
+
+HELLO = 1  # who I am (hello.py); the first frame after a start
+READINGS = 2  # plant to controller: one count a sensor (layout.py)
+OUTPUTS = 3  # controller to plant: one output an actuator
+BYE = 4  # the sender ends on purpose; no payload
+
+DELIMITER = b"\0"  # alone on the wire it is no frame and no error: it ends whatever garbage came before
+LARGEST_PAYLOAD = 400  # some salt always gives a CRC without zeros for up to 418 stuffed bytes
+
+_HEAD = 7  # kind, sequence, tick
+_KIND_MASK = 0x3F
+_SALT = 0x40
+_CRC_START = 0xFFFF
+
+
+def _crc_table():
+    table = array("H", [0] * 256)
+    for byte in range(256):
+        crc = byte << 8
+        for _ in range(8):
+            crc = ((crc << 1) ^ 0x1021) & 0xFFFF if crc & 0x8000 else crc << 1
+        table[byte] = crc
+    return table
+
+
+_CRC = _crc_table()
+
+
+def crc16(buffer, size):
+    """CRC-16/CCITT of the first `size` bytes."""
+    table = _CRC
+    crc = _CRC_START
+    i = 0
+    while i < size:
+        crc = ((crc << 8) & 0xFFFF) ^ table[(crc >> 8) ^ buffer[i]]
+        i += 1
+    return crc
+
+
+def wire_size(payload_size):
+    """Bytes on the wire, at most, of a frame with this payload."""
+    content = _HEAD + payload_size
+    return content + content // 254 + 4
+
+
+class Encoder:
+    """Writes frames into one buffer, which `wire_size` says how large to make."""
+
+    def __init__(self, buffer):
+        self.buffer = buffer
+        self._head = bytearray(_HEAD)
+
+    def frame(self, kind, sequence, tick, payload, size):
+        """Put a frame with the payload's first `size` bytes into the buffer; gives its length in bytes."""
+        if not 0 < kind <= _KIND_MASK:
+            raise ValueError(f"link frame: kind {kind} lies outside 1 to {_KIND_MASK}")
+        if size > LARGEST_PAYLOAD or wire_size(size) > len(self.buffer):
+            raise ValueError(
+                f"link frame: a payload of {size} bytes does not fit a buffer of {len(self.buffer)}; make it "
+                f"wire_size(payload) long, for at most {LARGEST_PAYLOAD} bytes of payload"
+            )
+        head = self._head
+        head[0] = kind
+        head[1] = sequence & 0xFF
+        head[2] = (sequence >> 8) & 0xFF
+        head[3] = tick & 0xFF
+        head[4] = (tick >> 8) & 0xFF
+        head[5] = (tick >> 16) & 0xFF
+        head[6] = (tick >> 24) & (TICKS >> 24)
+        return self._seal(self._stuff(payload, size))
+
+    def _stuff(self, payload, size):
+        """COBS: a code before each run of bytes says how far the next zero is."""
+        buffer = self.buffer
+        head = self._head
+        code = 0
+        at = 1
+        i = 0
+        end = _HEAD + size
+        while i < end:
+            byte = head[i] if i < _HEAD else payload[i - _HEAD]
+            if byte:
+                buffer[at] = byte
+                at += 1
+            if byte == 0 or at - code == 255:
+                buffer[code] = at - code
+                code = at
+                at += 1
+            i += 1
+        buffer[code] = at - code
+        return at
+
+    def _seal(self, size):
+        """Add the CRC and the zero; the kind is never zero, so that it always stands second."""
+        buffer = self.buffer
+        crc = crc16(buffer, size)
+        while crc & 0xFF == 0 or crc >> 8 == 0:
+            buffer[1] = (buffer[1] + _SALT) & 0xFF
+            crc = crc16(buffer, size)
+        buffer[size] = crc >> 8
+        buffer[size + 1] = crc & 0xFF
+        buffer[size + 2] = 0
+        return size + 3
+
+
+class Decoder:
+    """Finds frames in whatever bytes come; raises on none of them, and keeps one frame at most.
+
+    `sizes` gives the payload's size in bytes of each kind that may come; nothing else is let through.
+
+        decoder.feed(chunk, count)
+        while decoder.next():
+            decoder.kind, decoder.sequence, decoder.tick, decoder.standing, decoder.payload, decoder.size
+
+    `standing` says whether the frame is NEW, a DUPLICATE or LATE (arrivals.py). The fields and the first `size`
+    bytes of `payload` hold until the next call; the chunk must not change before `next()` gave False.
+    """
+
+    def __init__(self, sizes):
+        self._sizes = [-1] * (_KIND_MASK + 1)
+        largest = 0
+        for kind in sizes:
+            if not 0 < kind <= _KIND_MASK or not 0 <= sizes[kind] <= LARGEST_PAYLOAD:
+                raise ValueError(
+                    f"link frame: kind {kind} with {sizes[kind]} bytes of payload cannot be sent; kinds are 1 to "
+                    f"{_KIND_MASK}, payloads 0 to {LARGEST_PAYLOAD} bytes"
+                )
+            self._sizes[kind] = sizes[kind]
+            largest = max(largest, sizes[kind])
+        self.arrivals = Arrivals()
+        self.kind = 0
+        self.sequence = 0
+        self.tick = 0
+        self.standing = 0
+        self.size = 0
+        self._body = bytearray(wire_size(largest) - 1)
+        self.payload = memoryview(self._body)[_HEAD:]
+        self._count = 0  # of the bytes since the last zero; one more than fit says that they are too many
+        self._crc = _CRC_START
+        self._chunk = b""
+        self._at = 0
+        self._end = 0
+
+    def feed(self, chunk, count):
+        """Take the first `count` bytes of the chunk. What was left of the last one is read, and its frames lost."""
+        while self.next():
+            pass
+        self._chunk = chunk
+        self._at = 0
+        self._end = min(count, len(chunk))
+
+    def next(self):
+        """Read on to the end of the next frame: True if there was one, False at the end of the chunk."""
+        chunk = self._chunk
+        body = self._body
+        room = len(body)
+        table = _CRC
+        at = self._at
+        end = self._end
+        count = self._count
+        crc = self._crc
+        while at < end:
+            byte = chunk[at]
+            at += 1
+            if byte:
+                if count < room:
+                    body[count] = byte
+                    crc = ((crc << 8) & 0xFFFF) ^ table[(crc >> 8) ^ byte]
+                    count += 1
+                else:
+                    count = room + 1
+            elif count:
+                # A CRC run on over its own two bytes ends at zero.
+                good = crc == 0 and count <= room and self._open(count - 2)
+                count = 0
+                crc = _CRC_START
+                if good:
+                    break
+                self.arrivals.bad += 1
+        else:
+            good = False
+        self._at = at
+        self._count = count
+        self._crc = crc
+        return good
+
+    def _open(self, stuffed):
+        """Undo COBS in place, where the result never overtakes its source; True if it is a frame that may come."""
+        body = self._body
+        at = 0
+        size = 0
+        while at < stuffed:
+            code = body[at]
+            block = at + code
+            if block > stuffed:
+                return False
+            at += 1
+            while at < block:
+                body[size] = body[at]
+                size += 1
+                at += 1
+            if code < 255 and at < stuffed:
+                body[size] = 0
+                size += 1
+        kind = body[0] & _KIND_MASK
+        if size < _HEAD or self._sizes[kind] != size - _HEAD or body[6] > TICKS >> 24:
+            return False
+        self.kind = kind
+        self.sequence = body[1] | body[2] << 8
+        self.tick = body[3] | body[4] << 8 | body[5] << 16 | body[6] << 24
+        self.size = size - _HEAD
+        self.standing = self.arrivals.place(kind == HELLO, self.sequence, self.tick)
+        return True
