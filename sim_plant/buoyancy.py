@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim_plant.compiled import compiled
-from sim_plant.spatial import add, cross, dot, put, scale, turned, turned_back, vector
+from sim_plant.spatial import inner, add, cross, dot, matrix, minus, put, scale, turned, turned_back, vector
 from sim_plant.tree_spec import Ellipsoid, Tube
 
 
@@ -24,7 +24,7 @@ class Hulls(NamedTuple):
 
     body: np.ndarray  # (tube)
     frame: np.ndarray  # (tube, 12): from_m, and its axes in the body
-    corner: np.ndarray  # (tube, 2): first corner, corners; each polygon stands three times in a row
+    corner: np.ndarray  # (tube, 2): first corner, corners; each polygon stands four times in a row
     section: np.ndarray  # (tube, 2): first section, sections
     area: np.ndarray  # (tube, 3): of a whole section, and its first moments
     corners: np.ndarray  # (corner, 2)
@@ -50,7 +50,7 @@ def pack_hulls(hulls: Sequence[tuple[int, Tube | Ellipsoid | None]]) -> Hulls:
         frame.append(np.concatenate([start, e1, np.cross(e3, e1), e3]))
         corner.append((sum(map(len, corners)), tube.sections))
         section.append((sum(map(len, along)), tube.gauss))
-        p = np.tile(tube.corners_m(), (3, 1))
+        p = np.tile(tube.corners_m(), (4, 1))
         q = np.roll(p, -1, axis=0)
         twice = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
         edges = np.column_stack([twice, twice * (p[:, 0] + q[:, 0]), twice * (p[:, 1] + q[:, 1])])
@@ -74,12 +74,12 @@ def pack_hulls(hulls: Sequence[tuple[int, Tube | Ellipsoid | None]]) -> Hulls:
     )
 
 
-@compiled
+@inner
 def lowest_corner(corners, first, count, ny, nz):
-    """The corner of the middle turn that is lowest where height is ny y + nz z."""
+    """The corner near the middle of the row that is lowest where height is ny y + nz z."""
     # Corners stand at equal angles from the apex, so that this one is at most a few off.
     angle = math.atan2(ny, -nz)
-    k = first + count + int(math.floor(angle / (2.0 * math.pi) * count + 0.5))
+    k = first + 2 * count + int(math.floor(angle / (2.0 * math.pi) * count + 0.5))
     here = ny * corners[k, 0] + nz * corners[k, 1]
     for step in (1, -1):
         for _ in range(count):
@@ -90,7 +90,7 @@ def lowest_corner(corners, first, count, ny, nz):
     return k
 
 
-@compiled
+@inner
 def tube_immersed(hulls, t, height, n1, ny, nz):
     """(volume, its first moments along the tube's three axes) below the water.
 
@@ -139,7 +139,7 @@ def tube_immersed(hulls, t, height, n1, ny, nz):
     return volume, along, across, up
 
 
-@compiled
+@inner
 def ellipsoid_immersed(semi, height, up):
     """(volume, its first moment in body axes about the centre) below the water; centre at `height`."""
     # Stretched to a unit ball, the water plane stays a plane: the immersed part is the image of a cap.
@@ -152,32 +152,21 @@ def ellipsoid_immersed(semi, height, up):
     return volume, (moment * semi[0] * reach[0], moment * semi[1] * reach[1], moment * semi[2] * reach[2])
 
 
-@compiled
+@inner
 def lift(tree, work, i, volume, moment, lifts):
     """Put a body's buoyancy on it, or give its potential (J); `moment` in body axes about its origin."""
     weight = tree.water[0].buoyancy_n_m3
     up, at = vector(work.frame, 0, 0), vector(work.at, i, 0)
-    centre = add(turned(_turn(work, i), moment), scale(volume, at))
+    centre = add(turned(matrix(work.turn, i), moment), scale(volume, at))
     if lifts:
         force = scale(weight * volume, up)
         torque = scale(weight, cross(centre, up))
-        put(work.force, i, 0, minus_of(work.force, i, 0, force))
-        put(work.force, i, 3, minus_of(work.force, i, 3, torque))
+        put(work.force, i, 0, minus(vector(work.force, i, 0), force))
+        put(work.force, i, 3, minus(vector(work.force, i, 3), torque))
     return -weight * (volume * work.frame[3, 0] + dot(up, centre))
 
 
-@compiled
-def minus_of(array, i, first, a):
-    return (array[i, first] - a[0], array[i, first + 1] - a[1], array[i, first + 2] - a[2])
-
-
-@compiled
-def _turn(work, i):
-    m = work.turn
-    return (m[i, 0], m[i, 1], m[i, 2], m[i, 3], m[i, 4], m[i, 5], m[i, 6], m[i, 7], m[i, 8])
-
-
-@compiled
+@inner
 def buoyancy(tree, work, lifts):
     """Potential energy (J) of all hulls in the water; with `lifts`, also puts their forces on the bodies."""
     hulls, energy = tree.hulls, 0.0
@@ -185,7 +174,7 @@ def buoyancy(tree, work, lifts):
         return energy
     for t in range(len(hulls.body)):
         i = hulls.body[t]
-        up = turned_back(_turn(work, i), vector(work.frame, 0, 0))
+        up = turned_back(matrix(work.turn, i), vector(work.frame, 0, 0))
         height = work.frame[3, 0] + dot(vector(work.frame, 0, 0), vector(work.at, i, 0))
         start = vector(hulls.frame, t, 0)
         e1, e2, e3 = vector(hulls.frame, t, 3), vector(hulls.frame, t, 6), vector(hulls.frame, t, 9)
@@ -198,7 +187,7 @@ def buoyancy(tree, work, lifts):
             energy += lift(tree, work, i, volume, moment, lifts)
     for t in range(len(hulls.round_body)):
         i = hulls.round_body[t]
-        up = turned_back(_turn(work, i), vector(work.frame, 0, 0))
+        up = turned_back(matrix(work.turn, i), vector(work.frame, 0, 0))
         centre = vector(hulls.round_at, t, 0)
         height = work.frame[3, 0] + dot(vector(work.frame, 0, 0), vector(work.at, i, 0)) + dot(up, centre)
         volume, moment = ellipsoid_immersed(vector(hulls.semi_axes, t, 0), height, up)

@@ -6,10 +6,10 @@ That inertia stands in the tree's own (tree_layout.body_inertia), where the recu
 from __future__ import annotations
 
 from sim_plant.compiled import compiled
-from sim_plant.spatial import add, cross, matrix, put, turned, turned_back, vector
+from sim_plant.spatial import inner, add, cross, matrix, minus, put, turned, turned_back, vector
 
 
-@compiled
+@inner
 def opposed(linear, quadratic, i, first, v):
     """Drag against v, axis by axis."""
     return (
@@ -19,7 +19,7 @@ def opposed(linear, quadratic, i, first, v):
     )
 
 
-@compiled
+@inner
 def drag(tree, work, i):
     """Take the drag of body i off what it asks for. Its velocity is already relative to the water."""
     turn = matrix(work.turn, i)
@@ -29,6 +29,5 @@ def drag(tree, work, i):
     force = turned(turn, opposed(tree.linear, tree.quadratic, i, 0, v_there))
     torque = turned(turn, opposed(tree.linear, tree.quadratic, i, 3, turned_back(turn, w)))
     torque = add(torque, cross(centre, force))
-    asked_f, asked_n = vector(work.force, i, 0), vector(work.force, i, 3)
-    put(work.force, i, 0, (asked_f[0] - force[0], asked_f[1] - force[1], asked_f[2] - force[2]))
-    put(work.force, i, 3, (asked_n[0] - torque[0], asked_n[1] - torque[1], asked_n[2] - torque[2]))
+    put(work.force, i, 0, minus(vector(work.force, i, 0), force))
+    put(work.force, i, 3, minus(vector(work.force, i, 3), torque))

@@ -76,20 +76,21 @@ class Work(NamedTuple):
     frame: np.ndarray  # (4, 3): up, current, base velocity in the world, (height, 0, 0)
     turn: np.ndarray  # (body, 9)
     at: np.ndarray  # (body, 3)
-    axes: np.ndarray  # (body, freedom, 6): motion for one unit of joint velocity
+    axes: np.ndarray  # (body, 6 times 3): motion for one unit of joint velocity
     velocity: np.ndarray  # (body, 6)
     coriolis: np.ndarray  # (body, 6): acceleration at no joint and no base acceleration
     acceleration: np.ndarray  # (body, 6)
     inertia: np.ndarray  # (body, 6, 6), becomes articulated or composite
     force: np.ndarray  # (body, 6): what the body asks for at no acceleration, then with its children's
     joint_force: np.ndarray  # (body, 3): of spring and damper
-    u: np.ndarray  # (body, 3, 6): inertia times axes
+    u: np.ndarray  # (body, 6 times 3): inertia times axes
     d: np.ndarray  # (body, 9): inverse of the inertia that the joint feels
     left: np.ndarray  # (body, 3): force left over for the joint
     base: np.ndarray  # (6)
     rate: np.ndarray  # (state)
     stage: np.ndarray  # (state)
     sum: np.ndarray  # (state)
+    keep: np.ndarray  # (state): the last sound one
     told: np.ndarray  # (6 + nv): accelerations in, for driven joints; accelerations out
 
 
@@ -101,6 +102,12 @@ def rpy_matrix(rpy_deg: tuple[float, float, float]) -> np.ndarray:
         [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
         [-sp, cp * sr, cp * cr],
     ])  # fmt: skip
+
+
+def quaternion_turn(quaternion: np.ndarray) -> np.ndarray:
+    """Turn 3x3 of a quaternion w x y z."""
+    w, axis = quaternion[0], _skew(quaternion[1:])
+    return np.eye(3) + 2 / np.dot(quaternion, quaternion) * (w * axis + axis @ axis)
 
 
 def _skew(a: np.ndarray) -> np.ndarray:
@@ -192,9 +199,9 @@ def work_arrays(tree: Tree, states: int, velocities: int) -> Work:
     """Arrays for one thread; `states` and `velocities` are the lengths of those vectors."""
     n = len(tree.parent)
     return Work(
-        frame=np.zeros((4, 3)), turn=np.zeros((n, 9)), at=np.zeros((n, 3)), axes=np.zeros((n, 3, 6)),
+        frame=np.zeros((4, 3)), turn=np.zeros((n, 9)), at=np.zeros((n, 3)), axes=np.zeros((n, 18)),
         velocity=np.zeros((n, 6)), coriolis=np.zeros((n, 6)), acceleration=np.zeros((n, 6)),
         inertia=np.zeros((n, 6, 6)), force=np.zeros((n, 6)), joint_force=np.zeros((n, 3)),
-        u=np.zeros((n, 3, 6)), d=np.zeros((n, 9)), left=np.zeros((n, 3)), base=np.zeros(6),
-        rate=np.zeros(states), stage=np.zeros(states), sum=np.zeros(states), told=np.zeros(velocities),
+        u=np.zeros((n, 18)), d=np.zeros((n, 9)), left=np.zeros((n, 3)), base=np.zeros(6),
+        rate=np.zeros(states), stage=np.zeros(states), sum=np.zeros(states), keep=np.zeros(states), told=np.zeros(velocities),
     )  # fmt: skip

@@ -14,6 +14,7 @@ COMMANDS = {
     "run": "swim a vehicle",
     "check": "is this vehicle file sound",
     "gait": "look-up table of a gait as CSV, plot of the wave",
+    "hil": "hardware in the loop: the plant at one end of a wire, the controller at the other",
     "replay": "the controller again on recorded input: bit-identical?",
     "compare": "two runs, command by command",
     "report": "plots and a summary of a log, in one page",

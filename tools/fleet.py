@@ -1,8 +1,9 @@
-"""Vehicles of one file in one world, in lockstep: every loop ticks, then the world moves on by one period."""
+"""Vehicles of one file in one world, in lockstep: every controller ticks, then the world moves on by one period."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from hal.sim import SimDriver
 from onboard.blackbox import BlackBox
@@ -13,8 +14,22 @@ from tools.say import Refused, patience
 from tools.vehicles import Vehicle
 
 
-class Swimmer:
-    """One vehicle of the fleet: its loop, its body in the world, and its black box once it is recorded."""
+class Swimmer(Protocol):
+    """One vehicle of the fleet: a body in the world, and whoever controls it."""
+
+    name: str
+    body: Body
+
+    @property
+    def fault(self) -> str | None: ...
+    def arm(self) -> None: ...
+    def safe(self) -> None: ...
+    def record(self, recorder: Recorder) -> None: ...
+    def tick(self, time_ns: int, late_us: int) -> None: ...
+
+
+class Own:
+    """Controlled by a loop in this process."""
 
     def __init__(self, name: str, loop: Loop, body: Body) -> None:
         self.name = name
@@ -22,6 +37,16 @@ class Swimmer:
         self.body = body
         self._black_box: BlackBox | None = None
         self._truth: Topic | None = None
+
+    @property
+    def fault(self) -> str | None:
+        return self.loop.fault
+
+    def arm(self) -> None:
+        self.loop.arm()
+
+    def safe(self) -> None:
+        self.loop.board.safe()
 
     def record(self, recorder: Recorder) -> None:
         self._black_box = BlackBox(recorder, self.name, self.loop)
@@ -37,29 +62,40 @@ class Swimmer:
 
 
 class Fleet:
-    def __init__(self, vehicle: Vehicle, scenario_name: str, seed: int) -> None:
+    """`launch(name, body)` makes each swimmer; without it they are this process's own."""
+
+    def __init__(
+        self,
+        vehicle: Vehicle,
+        scenario_name: str,
+        seed: int,
+        launch: Callable[[str, Body], Swimmer] | None = None,
+    ) -> None:
         settings = vehicle.settings
         _, scenario = vehicle.scenario(scenario_name)
         world_spec = vehicle.worlds[scenario["world"]]
         self.world = _or_refuse(World, world_spec, seed=seed)
         self.period_us = 1_000_000 // settings["rate_hz"]
-        self.swimmers: list[Swimmer] = []
+        self.swimmers: list[Any] = []
+
+        def own(name: str, body: Body) -> Own:
+            return Own(name, vehicle.build_loop(scenario, SimDriver(body)), body)
+
         with patience(
             "getting the plant ready; the first time it is compiled, which takes about half a minute"
         ):
-            self._launch(vehicle, scenario, world_spec.vehicles)
+            self._launch(vehicle, world_spec.vehicles, launch or own)
         self._recorder: Recorder | None = None
         self._target: Topic | None = None
         self._collisions = [0] * len(self.swimmers)
 
-    def _launch(self, vehicle: Vehicle, scenario: dict[str, Any], count: int) -> None:
+    def _launch(self, vehicle: Vehicle, count: int, launch: Callable[[str, Body], Swimmer]) -> None:
         actuators = [channel["name"] for channel in vehicle.settings["actuators"]]
         sensors = [channel["name"] for channel in vehicle.settings["sensors"]]
         for k in range(count):
             name = f"{vehicle.name}_{k + 1}"
             body = _or_refuse(self.world.add, vehicle.plant, actuators=actuators, sensors=sensors, name=name)
-            loop = vehicle.build_loop(scenario, SimDriver(body))
-            self.swimmers.append(Swimmer(name, loop, body))
+            self.swimmers.append(launch(name, body))
         self.world.step(0)
 
     def record(self, recorder: Recorder) -> None:
@@ -72,7 +108,7 @@ class Fleet:
 
     def arm(self) -> None:
         for swimmer in self.swimmers:
-            swimmer.loop.arm()
+            swimmer.arm()
 
     def step(self, late_us: int = 0) -> None:
         time_ns = self.world.time_us * 1000
@@ -95,13 +131,13 @@ class Fleet:
 
     def safe(self) -> None:
         for swimmer in self.swimmers:
-            swimmer.loop.board.safe()
+            swimmer.safe()
 
     @property
     def fault(self) -> str | None:
         for swimmer in self.swimmers:
-            if swimmer.loop.fault:
-                return f"{swimmer.name}: {swimmer.loop.fault}"
+            if swimmer.fault:
+                return f"{swimmer.name}: {swimmer.fault}"
         return None
 
 

@@ -3,24 +3,39 @@
 import argparse
 import itertools
 from pathlib import Path
+from typing import Any
 
+from hal.ports import PortError, open_port
 from onboard.clock import RealClock
+from onboard.link.controller import Controller
 from onboard.log import Log
 from onboard.record import Recorder
 from tools import options, say, summary
 from tools.fleet import Fleet, free_log
 from tools.report import write_report
-from tools.vehicles import open_vehicle
+from tools.vehicles import Vehicle, open_vehicle
 from tools.version import VERSION
-
-BACKENDS = ("sim",)
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
     options.add_vehicle(command)
     command.add_argument(
-        "--on", choices=BACKENDS, default="sim", help="what the board stands on (default: sim)"
+        "--on",
+        type=backend,
+        default="sim",
+        metavar="BOARD",
+        help="what the board stands on: sim (default), or hil:PORT, a plant at the other end of a wire",
     )
+    add_run_options(command)
+
+
+def backend(text: str) -> str:
+    if text == "sim" or text.startswith("hil:"):
+        return text
+    raise argparse.ArgumentTypeError(f"{text} is neither sim nor hil:PORT")
+
+
+def add_run_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--scenario", metavar="NAME", help="which of the vehicle's scenarios (default: its first)"
     )
@@ -40,7 +55,37 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     vehicle = open_vehicle(args.vehicle, args.set)
     scenario_name, scenario = vehicle.scenario(args.scenario)
-    seconds = args.seconds or scenario["duration_s"]
+    if args.on != "sim":
+        return control(vehicle, scenario, args.on.removeprefix("hil:"))
+    fleet = Fleet(vehicle, scenario_name, args.seed)
+    result = record_and_swim(args, vehicle, scenario_name, fleet, args.on)
+    if args.json:
+        say.as_json(result)
+    else:
+        summary.show(result)
+    return 1 if result["fault"] or result["stopped_early"] else 0
+
+
+def control(vehicle: Vehicle, scenario: dict[str, Any], line: str) -> int:
+    """Be the controller of a plant at the other end of a wire, until it says bye."""
+    try:
+        controller = Controller(vehicle.settings, scenario, vehicle.file.digest(), open_port(line))
+        controller.serve(patience_ms=2000)
+    except PortError as error:
+        raise say.Refused(str(error)) from error
+    if controller.refusal:
+        raise say.Refused(controller.refusal)
+    if controller.loop and controller.loop.fault:
+        say.note(f"the controller stopped safe: {controller.loop.fault}")
+        return 1
+    return 0
+
+
+def record_and_swim(
+    args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, fleet: Fleet, on: str
+) -> dict[str, Any]:
+    """Swim a fleet with a recording; what it came to."""
+    seconds = args.seconds or vehicle.scenario(scenario_name)[1]["duration_s"]
     log = args.log or free_log(vehicle, scenario_name, args.seed)
     about = {
         "version": VERSION,
@@ -50,10 +95,9 @@ def run(args: argparse.Namespace) -> int:
         "overrides": "\n".join(args.set),
         "scenario": scenario_name,
         "seed": str(args.seed),
-        "on": args.on,
+        "on": on,
         "realtime": str(args.realtime),
     }
-    fleet = Fleet(vehicle, scenario_name, args.seed)
     recorder = open_recorder(log, about, lossless=not args.realtime)
     try:
         fleet.record(recorder)
@@ -66,11 +110,7 @@ def run(args: argparse.Namespace) -> int:
     result |= {"log": str(log), "stopped_early": stopped, "fault": fleet.fault}
     if args.report:
         result["report"] = str(write_report(log, None))
-    if args.json:
-        say.as_json(result)
-    else:
-        summary.show(result)
-    return 1 if fleet.fault or stopped else 0
+    return result
 
 
 def open_recorder(log: Path, about: dict[str, str], lossless: bool) -> Recorder:

@@ -56,7 +56,7 @@ def summarise(log: Log) -> dict[str, Any]:
         "vehicles": each,
     }
     if scenario["task"] == "schedule":
-        result |= _against_expectation(log, names[0], scenario["rows"], duration_s)
+        result |= _against_expectation(log, names[0], scenario["rows"], duration_s, scenario["duration_s"])
     elif scenario["task"] == "track":
         result |= _off_path(log, names[0], scenario)
     elif scenario["task"] == "pursue":
@@ -84,7 +84,9 @@ def _least(values: list[float | None]) -> float | None:
     return min(known) if known else None
 
 
-def _against_expectation(log: Log, name: str, rows: list[dict], duration_s: float) -> dict[str, Any]:
+def _against_expectation(
+    log: Log, name: str, rows: list[dict], duration_s: float, settled_s: float
+) -> dict[str, Any]:
     """Speed at the end of each row that names one, mean turn rate over the second half of it."""
     truth = f"/{name}/truth"
     time_s = np.array(log.topics[truth].time_ns) / 1e9
@@ -92,7 +94,9 @@ def _against_expectation(log: Log, name: str, rows: list[dict], duration_s: floa
     measured: dict[str, Any] = {}
     speeds, turns = [], []
     for k, row in enumerate(rows):
-        end_s = rows[k + 1]["at_s"] if k + 1 < len(rows) else duration_s
+        end_s = rows[k + 1]["at_s"] if k + 1 < len(rows) else settled_s
+        if end_s > duration_s:
+            break  # the run ended before this row did
         beat_s = 1 / abs(row["frequency_hz"]) if row["frequency_hz"] else 1.0
         if row["expect_speed_m_s"] is not None:
             last = (time_s > end_s - 4 * beat_s) & (time_s < end_s)

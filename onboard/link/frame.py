@@ -9,15 +9,16 @@
 A zero ends a frame and stands nowhere else, so whatever came before, the frame after the next zero is read: at
 most one intact frame is lost behind garbage. Zeros are taken out by COBS (Cheshire and Baker 1999): one byte,
 whatever the content, where escaping may double a frame and a length prefix would have to search what it
-swallowed. A frame is 11 bytes longer than its payload, always: 16 channels of 2 bytes are 43 bytes on the wire.
+swallowed. A frame is 11 bytes longer than its payload, whatever is in it (one or two more beyond 246 bytes): 16
+channels of 2 bytes are 43 bytes on the wire.
 
-The CRC is CRC-16/CCITT (0x1021, starts at 0xFFFF). At these lengths no 16-bit polynomial does better than its
-Hamming distance of 4, and every board and test bench has it. It covers the bytes as sent, not as meant: one
-wrong bit in a COBS code moves zeros about the frame, which a CRC below the stuffing is not bound to notice. The
-CRC's own bytes must then not be zero; where they would be, the next salt gives another CRC. So every burst of
-up to 16 bits and every 3 wrong bits that leave the zeros alone are found for certain. Errors that make or take
-a zero change the frame's length, and a frame whose length is not the one its kind has is no frame. Any other
-damage passes with a chance of 1 in 65536 at most.
+The CRC is CRC-16/CCITT (0x1021, starts at 0xFFFF). No 16-bit polynomial has more than its Hamming distance of 4
+on frames of 16 channels, and every board and test bench has it. It covers the bytes as sent, not as meant: one
+wrong bit in a COBS code moves zeros about the frame, which a CRC below the stuffing is not bound to notice (it
+missed 3 of 2.8 million bursts). The CRC's own bytes must then not be zero; where they would be, the next salt
+gives another CRC. So every burst of up to 16 bits and every 3 wrong bits that leave the zeros alone are found
+for certain. Errors that make or take a zero change the frame's length, and a frame whose length is not the one
+its kind has is no frame. Any other damage passes with a chance of 1 in 65536 at most.
 
 Portable: CPython and MicroPython. Encoding and decoding allocate nothing.
 """

@@ -1,0 +1,46 @@
+"""The controller's end of the bench wire on MicroPython's unix port.
+
+    micropython deploy/mcu/bench_controller.py SETTINGS.json SCENARIO DIGEST LINE
+
+SETTINGS.json holds the plain settings of a vehicle file (onboard/vehicle.py); LINE is a serial device or a
+pseudo-terminal, set to raw by whoever made it.
+"""
+
+import json
+import select
+import sys
+
+HERE = __file__.rsplit("/", 1)[0] if "/" in __file__ else "."
+sys.path.insert(0, HERE + "/../..")
+
+from onboard.link.controller import Controller  # noqa: E402
+
+
+class FilePort:
+    def __init__(self, path):
+        self._file = open(path, "r+b", 0)  # noqa: SIM115 (open as long as the program runs)
+        self._poll = select.poll()
+        self._poll.register(self._file, select.POLLIN)
+
+    def read(self, buffer, timeout_ms):
+        if not self._poll.poll(timeout_ms):
+            return 0
+        return self._file.readinto(buffer) or 0
+
+    def write(self, buffer, count):
+        self._file.write(memoryview(buffer)[:count])
+
+
+def main(settings_path, scenario, digest, line):
+    with open(settings_path) as file:
+        settings = json.load(file)
+    controller = Controller(settings, settings["scenarios"][scenario], digest, FilePort(line))
+    controller.serve(2000)
+    if controller.refusal:
+        print(controller.refusal)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4]))

@@ -1,0 +1,56 @@
+"""Serial lines as the bench wire uses them: a serial device, a pseudo-terminal, or tcp:HOST:PORT. CPython only."""
+
+import os
+import select
+
+import serial
+
+
+class PortError(OSError):
+    """The line cannot be opened or is gone; one sentence."""
+
+
+class Port:
+    """Bytes in and out of an open descriptor, with a time limit on the wait."""
+
+    def __init__(self, fd: int, name: str, owner: object = None) -> None:
+        self.name = name
+        self._fd = fd
+        self._owner = owner  # keeps pyserial's object, and so the descriptor, alive
+        self._poll = select.poll()
+        self._poll.register(fd, select.POLLIN)
+
+    def read(self, buffer: bytearray, timeout_ms: int) -> int:
+        """Wait for bytes; how many came, 0 after the timeout."""
+        ready = self._poll.poll(timeout_ms)
+        if not ready:
+            return 0
+        try:
+            got = os.read(self._fd, len(buffer))
+        except OSError as error:  # the other end of a pseudo-terminal is closed
+            raise PortError(f"{self.name} is gone ({error.strerror})") from error
+        if not got:
+            raise PortError(f"{self.name} is gone (end of file)")
+        buffer[: len(got)] = got
+        return len(got)
+
+    def write(self, buffer: bytearray, count: int) -> None:
+        left = memoryview(buffer)[:count]
+        while left:
+            try:
+                left = left[os.write(self._fd, left) :]
+            except OSError as error:
+                raise PortError(f"{self.name} is gone ({error.strerror})") from error
+
+
+def open_port(name: str, baud: int = 921_600) -> Port:
+    """A line by name."""
+    url = f"socket://{name.removeprefix('tcp:')}" if name.startswith("tcp:") else name
+    try:
+        line = serial.serial_for_url(url, baudrate=baud, timeout=0)
+        return Port(line.fileno(), name, line)
+    except (serial.SerialException, OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise PortError(
+            f"cannot open {name}: {reason}; is it the right device, and may this user open it?"
+        ) from error

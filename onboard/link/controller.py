@@ -1,0 +1,100 @@
+"""The controller's end of the bench wire: answers every tick's readings with the outputs its loop makes of them.
+
+The plant says hello; a fresh loop is built and armed; then each READINGS frame is one tick and gets one OUTPUTS
+frame with the same tick number. When readings stop, ticks go on without them, so that the failsafe rows see
+absent readings and do what the vehicle file says; when they come back the loop takes up from there. A plant that
+says hello again has started anew, and so does the loop.
+
+A port has `read(buffer, timeout_ms) -> count` and `write(buffer, count)`. Portable: CPython and MicroPython.
+"""
+
+from onboard.app import build_loop
+from onboard.link.arrivals import DUPLICATE, LATE
+from onboard.link.frame import BYE, HELLO, OUTPUTS, READINGS, Decoder, Encoder, wire_size
+from onboard.link.hello import SIZE, Hello
+from onboard.link.layout import outputs_layout, readings_layout
+
+
+class WireDriver:
+    """The board's driver: counts from the frame that came, outputs into the frame that goes."""
+
+    def __init__(self, sensors, actuators):
+        self.counts = [None] * sensors
+        self.outputs = [0] * actuators
+
+    def read(self, counts):
+        i = 0
+        for count in self.counts:
+            counts[i] = count
+            i += 1
+
+    def write(self, outputs):
+        i = 0
+        for output in outputs:
+            self.outputs[i] = output
+            i += 1
+
+    def close(self):
+        pass
+
+
+class Controller:
+    def __init__(self, settings, scenario, digest, port):
+        self._settings = settings
+        self._scenario = scenario
+        self._port = port
+        self._in = readings_layout(settings["sensors"])
+        self._out = outputs_layout(settings["actuators"])
+        self._hello = Hello(digest, settings["rate_hz"], self._in.channels, self._out.channels)
+        self.decoder = Decoder({HELLO: SIZE, READINGS: self._in.size, BYE: 0})
+        self._payload = bytearray(max(self._out.size, SIZE))
+        self._encoder = Encoder(bytearray(wire_size(len(self._payload))))
+        self._sequence = 0
+        self._chunk = bytearray(512)
+        self._silence_ms = max(1000 // settings["rate_hz"], 1)
+        self._driver = WireDriver(self._in.channels, self._out.channels)
+        self.loop = None
+        self.refusal = None
+
+    def serve(self, patience_ms):
+        """Until the plant says bye or does not fit; silence of `patience_ms` before the readings count as lost."""
+        silent_ms = 0
+        while True:
+            wait_ms = patience_ms if silent_ms < patience_ms else self._silence_ms
+            count = self._port.read(self._chunk, wait_ms)
+            if count == 0:
+                silent_ms += wait_ms
+                if self.loop is not None and silent_ms >= patience_ms:
+                    self._tick_without_readings()
+                continue
+            self.decoder.feed(self._chunk, count)
+            while self.decoder.next():
+                silent_ms = 0
+                if self.decoder.kind == BYE:
+                    return
+                self._take()
+                if self.refusal is not None:
+                    return
+
+    def _take(self):
+        decoder = self.decoder
+        if decoder.kind == HELLO:
+            self.refusal = self._hello.refusal(decoder.payload)
+            self.loop = build_loop(self._settings, self._scenario, self._driver)
+            self.loop.arm()
+            self._send(HELLO, 0, self._hello.pack(self._payload))
+        elif self.loop is not None and decoder.standing != LATE:
+            if decoder.standing != DUPLICATE:  # of a duplicate the answer was lost: give it again
+                self._in.unpack(decoder.payload, self._driver.counts)
+                self.loop.tick()
+            self._send(OUTPUTS, decoder.tick, self._out.pack(self._driver.outputs, self._payload))
+
+    def _tick_without_readings(self):
+        for i in range(self._in.channels):
+            self._driver.counts[i] = None
+        self.loop.tick()
+
+    def _send(self, kind, tick, size):
+        self._sequence = (self._sequence + 1) & 0xFFFF
+        count = self._encoder.frame(kind, self._sequence, tick, self._payload, size)
+        self._port.write(self._encoder.buffer, count)

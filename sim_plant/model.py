@@ -1,0 +1,280 @@
+"""The door to a tree of bodies: load a vehicle file, ask for its dynamics, step it.
+
+    model = sim_plant.load("vehicle.toml")
+    state = model.state()
+    state = model.step(state, None, 0.001)
+
+How a state, an acceleration and a force are laid out stands in tree_layout.py. Nothing given is changed;
+every answer is a new array. A model works in arrays of its own: one model each thread.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from hal.vehicle_file import VehicleFile, VehicleFileError
+from sim_plant import tree, tree_step, tree_sums
+from sim_plant.tree_layout import FREEDOMS, JOINTS_AT, POSITIONS, pack_tree, quaternion_turn, work_arrays
+from sim_plant.tree_spec import TreeSpec, disagreements
+
+Vector = np.ndarray
+Method = Literal["rk4", "semi-implicit"]
+METHODS = ("rk4", "semi-implicit")
+BASE_PARTS = ["x", "y", "z", "quaternion w", "quaternion x", "quaternion y", "quaternion z", "velocity x"]
+BASE_PARTS += ["velocity y", "velocity z", "angular velocity x", "angular velocity y", "angular velocity z"]
+SINGULAR = 1e-11  # of a mass matrix scaled to ones on its diagonal
+
+
+class PlantDiverged(ArithmeticError):
+    """A step left the numbers that mean anything: when, which body, what to do."""
+
+
+def load(source: str | os.PathLike[str] | VehicleFile, gravity: bool = True, fluid: bool = True) -> Model:
+    """A vehicle by name or path of its file, or an open file; gravity and water can be left out."""
+    file = source if isinstance(source, VehicleFile) else VehicleFile.open(_find(source))
+    return Model(read(file), gravity, fluid, file.label)
+
+
+def read(file: VehicleFile) -> TreeSpec:
+    """The tree of a vehicle file; a VehicleFileError says in one sentence what is wrong."""
+    spec = file.read("plant", TreeSpec)
+    for key, problem in disagreements(spec):
+        raise file.error(f"plant.{key}", problem)
+    return spec
+
+
+def _find(name_or_path: str | os.PathLike[str]) -> str:
+    """A vehicle that comes with the project, found without importing what flies it; else the path."""
+    onboard = importlib.util.find_spec("onboard")
+    for folder in (onboard and onboard.submodule_search_locations) or []:
+        own = Path(folder) / "vehicles" / f"{os.fspath(name_or_path)}.toml"
+        if own.is_file():
+            return str(own)
+    return os.fspath(name_or_path)
+
+
+class Model:
+    """A vehicle as a tree of bodies, with the bodies and joints named in file order."""
+
+    def __init__(self, spec: TreeSpec, gravity: bool = True, fluid: bool = True, label: str = "tree") -> None:
+        for key, problem in disagreements(spec):
+            raise VehicleFileError(f"{label}: plant.{key}: {problem}")
+        self.spec, self.label = spec, label
+        self.bodies = [body.name for body in spec.body]
+        joints = [body.joint for body in spec.body if body.joint and body.joint.kind != "fixed"]
+        self.joints = [joint.name for joint in joints]
+        self.driven = [joint.name for joint in joints if joint.mode == "driven"]
+        self.flat, order = pack_tree(spec, gravity, fluid)
+        self._place = {index: i for i, index in enumerate(order)}
+        self.q: dict[str, slice] = {}  # joint -> its positions in a state
+        self.qd: dict[str, slice] = {}  # joint -> its velocities in a state
+        self.v: dict[str, slice] = {}  # joint -> its part of an acceleration or a force
+        q, v = JOINTS_AT, 6
+        for joint in joints:
+            self.q[joint.name] = slice(q, q + POSITIONS[joint.kind])
+            self.v[joint.name] = slice(v, v + FREEDOMS[joint.kind])
+            q, v = q + POSITIONS[joint.kind], v + FREEDOMS[joint.kind]
+        for name in self.joints:
+            self.qd[name] = slice(q + self.v[name].start - 6, q + self.v[name].stop - 6)
+        self.size, self.freedoms = q + v - 6, v
+        self.work = work_arrays(self.flat, self.size, v)
+        self._check_inertia()
+
+    def state(self) -> Vector:
+        """At rest at the origin, base level, joints at 0."""
+        x = np.zeros(self.size)
+        x[3] = 1.0
+        for joint in self.q.values():
+            if joint.stop - joint.start == 4:
+                x[joint.start] = 1.0
+        return x
+
+    def mass_matrix(self, state: Vector) -> np.ndarray:
+        """(6 + nv, 6 + nv), with the inertia of the water that is carried."""
+        self._sweep(state)
+        mass = np.zeros((self.freedoms, self.freedoms))
+        tree.composite(self.flat, self.work, mass)
+        return mass
+
+    def bias(self, state: Vector) -> Vector:
+        """Force that holds the accelerations at 0: mass_matrix @ acceleration + bias = force."""
+        return self.inverse_dynamics(state, np.zeros(self.freedoms))
+
+    def forward_dynamics(
+        self, state: Vector, tau: Vector | None = None, driven: Vector | None = None
+    ) -> Vector:
+        """Acceleration under the force tau. Driven joints accelerate by `driven` (file order), else not."""
+        force = self._vector("tau", tau)
+        told = np.zeros(self.freedoms)
+        if driven is not None:
+            for name, value in zip(self.driven, self._of_length("driven", driven, len(self.driven)), strict=True):
+                told[self.v[name]] = value
+        self._sweep(state)
+        tree.forward(self.flat, self.work, force, told)
+        return told
+
+    def inverse_dynamics(self, state: Vector, acceleration: Vector) -> Vector:
+        """Force on base and joints that gives this acceleration, beside springs, dampers, weight and water."""
+        wanted = self._vector("acceleration", acceleration)
+        self._sweep(state)
+        tau = np.zeros(self.freedoms)
+        tree.inverse_forces(self.flat, self.work, wanted, tau)
+        return tau
+
+    def energies(self, state: Vector) -> dict[str, float]:
+        """J, by kind, as seen by one who drifts with the water; 0 is at rest on the surface."""
+        self._sweep(state)
+        out = np.zeros(4)
+        tree_sums.energies(self.flat, self.work, self._checked(state), out)
+        return dict(zip(("kinetic", "weight", "buoyancy", "springs"), out.tolist(), strict=True))
+
+    def energy(self, state: Vector) -> float:
+        """Their sum (J); constant in time without drag, dampers, forces and driven joints."""
+        return sum(self.energies(state).values())
+
+    def momentum(self, state: Vector) -> Vector:
+        """Linear (kg m/s), angular about the world's origin (kg m2/s), world axes, carried water included."""
+        self._sweep(state)
+        out = np.zeros(6)
+        tree_sums.momenta(self.flat, self.work, self._checked(state), out)
+        return out
+
+    def centre_of_mass(self, state: Vector) -> Vector:
+        """Of the bodies, without water; world (m)."""
+        self._sweep(state)
+        out = np.zeros(3)
+        tree_sums.mass_centre(self.flat, self.work, self._checked(state), out)
+        return out
+
+    def pose(self, state: Vector, body: str) -> tuple[np.ndarray, Vector]:
+        """(turn from body to world 3x3, position of the body's origin in the world (m))."""
+        if body not in self.bodies:
+            raise KeyError(f"{self.label}: there is no body {body}; choose from {', '.join(self.bodies)}.")
+        self._sweep(state)
+        i = self._place[self.bodies.index(body)]
+        base = quaternion_turn(state[3:7])
+        return base @ self.work.turn[i].reshape(3, 3), state[:3] + base @ self.work.at[i]
+
+    def step(
+        self,
+        state: Vector,
+        tau: Vector | None,
+        dt: float,
+        method: Method = "rk4",
+        driven: np.ndarray | None = None,
+    ) -> Vector:
+        """The state dt seconds on. driven: (3, 3, joint), as for rollout with one step."""
+        return self.rollout(state, 1, dt, tau, driven, method)[-1]
+
+    def rollout(
+        self,
+        state: Vector,
+        steps: int,
+        dt: float,
+        tau: np.ndarray | None = None,
+        driven: np.ndarray | None = None,
+        method: Method = "rk4",
+        every: int = 1,
+    ) -> np.ndarray:
+        """(steps / every + 1, state): the state given, then every `every`-th after it.
+
+        tau: one force for all steps, or (steps, 6 + nv). driven: (2 steps + 1, 3, driven joint): position,
+        velocity and acceleration at every half step; without it driven joints keep their velocity.
+        """
+        if not (dt > 0 and np.isfinite(dt)) or steps < 1 or every < 1:
+            raise ValueError(f"{self.label}: dt ({dt} s), steps ({steps}), every ({every}) must be above 0.")
+        if method not in METHODS:
+            raise ValueError(f"{self.label}: there is no method {method}; choose {' or '.join(METHODS)}.")
+        told = np.zeros((0, 3, len(self.driven)))
+        if driven is not None:
+            told = np.ascontiguousarray(driven, dtype=float)
+            shape = (2 * steps + 1, 3, len(self.driven))
+            if told.shape != shape or not np.isfinite(told).all():
+                raise ValueError(
+                    f"{self.label}: driven is {told.shape}; {steps} steps need finite numbers of shape {shape}: "
+                    f"position, velocity and acceleration of {len(self.driven)} joints at every half step."
+                )
+        forces = np.zeros((1, self.freedoms))
+        if tau is not None:
+            forces = np.atleast_2d(np.ascontiguousarray(tau, dtype=float))
+            if forces.shape not in ((1, self.freedoms), (steps, self.freedoms)) or not np.isfinite(forces).all():
+                raise ValueError(
+                    f"{self.label}: tau is {np.shape(tau)}; give {self.freedoms} finite numbers, or as many "
+                    f"for each of {steps} steps."
+                )
+        x = self._checked(state).copy()
+        states = np.empty((steps // every + 1, self.size))
+        states[0] = x
+        done = tree_step.roll_out(
+            self.flat, self.work, x, forces, told, dt, steps, every, method == "rk4", states[1:]
+        )
+        if done < steps:
+            raise PlantDiverged(self._divergence(x, done * dt, dt))
+        return states
+
+    def _divergence(self, last: Vector, time_s: float, dt: float) -> str:
+        self._sweep(last)
+        speed = np.abs(self.work.velocity).max(axis=1)
+        fastest = next(name for k, name in enumerate(self.bodies) if self._place[k] == int(speed.argmax()))
+        return (
+            f"{self.label}: diverged {time_s:g} s into the run, {fastest} being the fastest body; take a step "
+            f"shorter than {dt:g} s, or softer springs, dampers and drag at its joint."
+        )
+
+    def _sweep(self, state: Vector) -> None:
+        tree.sweep(self.flat, self.work, self._checked(state))
+
+    def _checked(self, state: Vector) -> Vector:
+        x = np.ascontiguousarray(state, dtype=float)
+        if x.shape != (self.size,):
+            raise ValueError(f"{self.label}: a state is {self.size} numbers, not {x.shape}; begin with state().")
+        if not np.isfinite(x).all():
+            k = int(np.flatnonzero(~np.isfinite(x))[0])
+            raise ValueError(f"{self.label}: state[{k}], {self._part(k)}, is {x[k]}; give a finite number.")
+        if np.dot(x[3:7], x[3:7]) < 1e-6:
+            raise ValueError(f"{self.label}: the attitude state[3:7] has no length; no turn is [1, 0, 0, 0].")
+        return x
+
+    def _part(self, k: int) -> str:
+        if k < JOINTS_AT:
+            return f"{self.bodies[0]}'s {BASE_PARTS[k]}"
+        for name in self.joints:
+            if self.q[name].start <= k < self.q[name].stop:
+                return f"the position of {name}"
+        return "the velocity of " + next(n for n in self.joints if self.qd[n].start <= k < self.qd[n].stop)
+
+    def _vector(self, what: str, given: Vector | None) -> Vector:
+        if given is None:
+            return np.zeros(self.freedoms)
+        return self._of_length(what, given, self.freedoms)
+
+    def _of_length(self, what: str, given: Vector, length: int) -> Vector:
+        numbers = np.ascontiguousarray(given, dtype=float)
+        if numbers.shape != (length,) or not np.isfinite(numbers).all():
+            raise ValueError(f"{self.label}: {what} must be {length} finite numbers, not {numbers}.")
+        return numbers
+
+    def _check_inertia(self) -> None:
+        """Some joints must not be free to move nothing; bodies without mass can make it so."""
+        kept = list(range(6)) + [
+            k for n in self.joints if n not in self.driven for k in range(self.v[n].start, self.v[n].stop)
+        ]
+        rng = np.random.default_rng(0)
+        for k in range(3):
+            x = self.state()
+            x[JOINTS_AT : self.size - self.freedoms + 6] += 0.3 * k * rng.standard_normal(self.size - self.freedoms - 7)
+            mass = self.mass_matrix(x)[np.ix_(kept, kept)]
+            scaled = mass / np.sqrt(np.outer(mass.diagonal(), mass.diagonal())) if (mass.diagonal() > 0).all() else 0
+            if np.linalg.eigvalsh(np.atleast_2d(scaled))[0] < SINGULAR:
+                weak = np.linalg.eigh(mass)[1][:, 0]
+                where = kept[int(np.abs(weak).argmax())]
+                name = next((n for n in self.joints if self.v[n].start <= where < self.v[n].stop), self.bodies[0])
+                raise VehicleFileError(
+                    f"{self.label}: {name} can move without moving any mass; give the bodies behind it mass and "
+                    f"inertia, or make its joint driven or fixed."
+                )
