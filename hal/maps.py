@@ -6,7 +6,8 @@
     sensors    counts -> SI           linear or a monotone table
 
 Actuator maps take fixed-point SI (hal/fixed.py) and give integers; `idle` is the device value that asks
-nothing of the actuator (no pulse, a motor's neutral, no current). Portable: CPython and MicroPython.
+nothing of the actuator (no pulse, a motor's neutral, no current), and `stays` says whether the actuator then
+stays where it is. Portable: CPython and MicroPython.
 """
 
 import math
@@ -24,6 +25,7 @@ class ServoMap:
     """Angle to pulse: centre, scale, direction as mounted, trim, end stops."""
 
     idle = 0  # no pulse: the servo is limp
+    stays = True  # where it is while it is off
 
     def __init__(self, centre_us, us_per_rad, direction, trim_us, low_us, high_us):
         self.zero_us = centre_us + trim_us
@@ -105,6 +107,8 @@ def interpolate(xs, ys, x):
 class ThrusterMap:
     """Force to pulse by inverting the motor's measured curves at the battery's present voltage."""
 
+    stays = False  # off is no force
+
     def __init__(self, neutral_us, low_us, high_us, curves, nominal_v):
         self.idle = neutral_us
         self.low_us = low_us
@@ -153,6 +157,7 @@ class ValveMap:
     """Pressure to coil current: nothing below the crack current, then linear up to the coil's limit."""
 
     idle = 0
+    stays = False
 
     def __init__(self, crack_ua, ua_per_pa, high_ua):
         self._crack_ua = crack_ua

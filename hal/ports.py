@@ -20,6 +20,9 @@ class Port:
         self._poll = select.poll()
         self._poll.register(fd, select.POLLIN)
 
+    def close(self) -> None:
+        os.close(self._fd)
+
     def read(self, buffer: bytearray, timeout_ms: int) -> int:
         """Wait for bytes; how many came, 0 after the timeout."""
         ready = self._poll.poll(timeout_ms)

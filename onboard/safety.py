@@ -105,10 +105,10 @@ class Gate:
         self._high = [a.high for a in board.actuators]
         self._step = [max(1, a.slew // rate_hz) for a in board.actuators]
         self._safe = [a.safe for a in board.actuators]
-        self._rest = [
-            min(max(0 if a.safe is None else a.safe, a.low), a.high) for a in board.actuators
-        ]  # where an actuator is taken to be when it has been off
-        self._last = [rest for rest in self._rest]
+        # where an actuator is taken to be after it was off: at rest, or (None) where it was
+        at_rest = [min(max(0 if a.safe is None else a.safe, a.low), a.high) for a in board.actuators]
+        self._rest = [None if a.map.stays else rest for a, rest in zip(board.actuators, at_rest)]
+        self._last = at_rest
 
     def step(self, state):
         action = NONE
@@ -127,8 +127,9 @@ class Gate:
         while i < len(self._last):
             ask = self._safe[i] if action == SAFE else state.commands[i]
             if action == OFF or (action == SAFE and ask is None):
-                self._last[i] = self._rest[i]
                 state.outputs[i] = None
+                if self._rest[i] is not None:
+                    self._last[i] = self._rest[i]
             else:
                 state.outputs[i] = self._limit(i, self._last[i] if action == HOLD else ask)
             i += 1

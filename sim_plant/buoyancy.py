@@ -10,68 +10,63 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from sim_plant.compiled import compiled
-from sim_plant.spatial import inner, add, cross, dot, matrix, minus, put, scale, turned, turned_back, vector
+from sim_plant.layout import F, N
+from sim_plant.spatial import (
+    add,
+    cross,
+    dot,
+    inner,
+    matrix,
+    minus,
+    put,
+    record,
+    scale,
+    turned,
+    turned_back,
+    vector,
+)
 from sim_plant.tree_spec import Ellipsoid, Tube
 
-
-class Hulls(NamedTuple):
-    """Tubes and ellipsoids of a vehicle. Axes of a tube: along, across, towards its apex."""
-
-    body: np.ndarray  # (tube)
-    frame: np.ndarray  # (tube, 12): from_m, and its axes in the body
-    corner: np.ndarray  # (tube, 2): first corner, corners; each polygon stands four times in a row
-    section: np.ndarray  # (tube, 2): first section, sections
-    area: np.ndarray  # (tube, 3): of a whole section, and its first moments
-    corners: np.ndarray  # (corner, 2)
-    sums: np.ndarray  # (corner, 3): twice the area, six times the moments, from the first corner to this
-    along: np.ndarray  # (section, 2): place along the tube (m), weight (m)
-    round_body: np.ndarray  # (ellipsoid)
-    round_at: np.ndarray  # (ellipsoid, 3)
-    semi_axes: np.ndarray  # (ellipsoid, 3)
+# Axes of a tube: along (e1), across (e2), towards its apex (e3). Corners and sections stand in arrays of their
+# own, each polygon four times in a row, so that a part of one is a run of corners wherever it begins.
+TUBE = record(
+    [("body", N), ("start", F, 3), ("e1", F, 3), ("e2", F, 3), ("e3", F, 3), ("corner", N), ("corners", N)]
+    + [("section", N), ("sections", N), ("area_m2", F), ("across_m3", F), ("up_m3", F)]
+)
+ROUND = record([("body", N), ("at", F, 3), ("semi_axes", F, 3)])
 
 
-def pack_hulls(hulls: Sequence[tuple[int, Tube | Ellipsoid | None]]) -> Hulls:
-    """Flat arrays of (place of the body, hull)."""
-    tubes = [(i, hull) for i, hull in hulls if isinstance(hull, Tube)]
-    rounds = [(i, hull) for i, hull in hulls if isinstance(hull, Ellipsoid)]
-    frame, corner, section, area = [], [], [], []
-    corners, sums, along = [np.zeros((0, 2))], [np.zeros((0, 3))], [np.zeros((0, 2))]
-    for _, tube in tubes:
+def pack_hulls(hulls: Sequence[tuple[int, Tube | Ellipsoid | None]]) -> tuple[np.ndarray, ...]:
+    """Of (place of the body, hull): TUBE, ROUND, and of all tubes
+
+    corners (corner, 2) in metres, sums (corner, 3): twice the area and six times its first moments from the
+    polygon's first corner to this one, along (section, 2): place along the tube and weight, in metres.
+    """
+    rounds = np.array([(0, i, h.at_m, h.semi_axes_m) for i, h in hulls if isinstance(h, Ellipsoid)], ROUND)
+    tubes, corners, sums, along = [], np.zeros((0, 2)), np.zeros((0, 3)), np.zeros((0, 2))
+    for i, tube in hulls:
+        if not isinstance(tube, Tube):
+            continue
         start, end = np.array(tube.from_m), np.array(tube.to_m)
         length = float(np.linalg.norm(end - start))
         e1 = (end - start) / length
         e3 = np.array(tube.apex) - e1 * np.dot(tube.apex, e1)
         e3 /= np.linalg.norm(e3)
-        frame.append(np.concatenate([start, e1, np.cross(e3, e1), e3]))
-        corner.append((sum(map(len, corners)), tube.sections))
-        section.append((sum(map(len, along)), tube.gauss))
         p = np.tile(tube.corners_m(), (4, 1))
         q = np.roll(p, -1, axis=0)
         twice = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
         edges = np.column_stack([twice, twice * (p[:, 0] + q[:, 0]), twice * (p[:, 1] + q[:, 1])])
-        corners.append(p)
-        sums.append(np.concatenate([np.zeros((1, 3)), np.cumsum(edges, axis=0)[:-1]]))
-        area.append(sums[-1][tube.sections] / (2, 6, 6))
+        own_sums = np.concatenate([np.zeros((1, 3)), np.cumsum(edges, axis=0)[:-1]])
+        whole = own_sums[tube.sections] / (2, 6, 6)
+        counts = (len(corners), tube.sections, len(along), tube.gauss)
+        tubes.append((0, i, start, e1, np.cross(e3, e1), e3, *counts, *whole))
         x, weight = np.polynomial.legendre.leggauss(tube.gauss)
-        along.append(0.5 * length * np.column_stack([1 + x, weight]))
-    return Hulls(
-        body=np.array([i for i, _ in tubes], np.int64),
-        frame=np.array(frame).reshape(-1, 12),
-        corner=np.array(corner, np.int64).reshape(-1, 2),
-        section=np.array(section, np.int64).reshape(-1, 2),
-        area=np.array(area).reshape(-1, 3),
-        corners=np.concatenate(corners),
-        sums=np.concatenate(sums),
-        along=np.concatenate(along),
-        round_body=np.array([i for i, _ in rounds], np.int64),
-        round_at=np.array([hull.at_m for _, hull in rounds], float).reshape(-1, 3),
-        semi_axes=np.array([hull.semi_axes_m for _, hull in rounds], float).reshape(-1, 3),
-    )
+        corners, sums = np.concatenate([corners, p]), np.concatenate([sums, own_sums])
+        along = np.concatenate([along, 0.5 * length * np.column_stack([1 + x, weight])])
+    return np.array(tubes, TUBE), rounds, corners, sums, along
 
 
 @inner
@@ -91,19 +86,18 @@ def lowest_corner(corners, first, count, ny, nz):
 
 
 @inner
-def tube_immersed(hulls, t, height, n1, ny, nz):
+def tube_immersed(tube, corners, sums, along_m, height, n1, ny, nz):
     """(volume, its first moments along the tube's three axes) below the water.
 
     The start of the tube's axis stands at `height`; (n1, ny, nz) is up, along the tube's axes.
     """
-    corners, sums = hulls.corners, hulls.sums
-    first, count = hulls.corner[t, 0], hulls.corner[t, 1]
-    low = lowest_corner(corners, first, count, ny, nz)
+    count = tube.corners
+    low = lowest_corner(corners, tube.corner, count, ny, nz)
     bottom = ny * corners[low, 0] + nz * corners[low, 1]
     start, end = low, low  # first and last corner under water, counter-clockwise
     volume, along, across, up = 0.0, 0.0, 0.0, 0.0
-    for s in range(hulls.section[t, 0], hulls.section[t, 0] + hulls.section[t, 1]):
-        x, weight = hulls.along[s, 0], hulls.along[s, 1]
+    for s in range(tube.section, tube.section + tube.sections):
+        x, weight = along_m[s, 0], along_m[s, 1]
         h = height + n1 * x
         if h + bottom >= 0.0:
             continue  # dry
@@ -114,7 +108,7 @@ def tube_immersed(hulls, t, height, n1, ny, nz):
             end += 1
         if end >= low + count:
             end = low
-            area, my, mz = hulls.area[t, 0], hulls.area[t, 1], hulls.area[t, 2]
+            area, my, mz = tube.area_m2, tube.across_m3, tube.up_m3
         else:
             while start < low and h + ny * corners[start, 0] + nz * corners[start, 1] >= 0.0:
                 start += 1
@@ -140,8 +134,9 @@ def tube_immersed(hulls, t, height, n1, ny, nz):
 
 
 @inner
-def ellipsoid_immersed(semi, height, up):
+def ellipsoid_immersed(hull, height, up):
     """(volume, its first moment in body axes about the centre) below the water; centre at `height`."""
+    semi = vector(hull.semi_axes, 0)
     # Stretched to a unit ball, the water plane stays a plane: the immersed part is the image of a cap.
     reach = (semi[0] * up[0], semi[1] * up[1], semi[2] * up[2])
     size = math.sqrt(dot(reach, reach))
@@ -153,44 +148,46 @@ def ellipsoid_immersed(semi, height, up):
 
 
 @inner
-def lift(tree, work, i, volume, moment, lifts):
-    """Put a body's buoyancy on it, or give its potential (J); `moment` in body axes about its origin."""
-    weight = tree.water[0].buoyancy_n_m3
-    up, at = vector(work.frame, 0, 0), vector(work.at, i, 0)
-    centre = add(turned(matrix(work.turn, i), moment), scale(volume, at))
+def lift(water, body, volume, moment, lifts):
+    """Potential (J) of a body's buoyancy; with `lifts`, also puts its force on the body.
+
+    Volume (m3) and its first moment (m4) about the body's origin, body axes.
+    """
+    up = vector(water.up, 0)
+    centre = add(turned(matrix(body.turn), moment), scale(volume, vector(body.at, 0)))
     if lifts:
-        force = scale(weight * volume, up)
-        torque = scale(weight, cross(centre, up))
-        put(work.force, i, 0, minus(vector(work.force, i, 0), force))
-        put(work.force, i, 3, minus(vector(work.force, i, 3), torque))
-    return -weight * (volume * work.frame[3, 0] + dot(up, centre))
+        force = scale(water.buoyancy_n_m3 * volume, up)
+        torque = scale(water.buoyancy_n_m3, cross(centre, up))
+        put(body.force, 0, minus(vector(body.force, 0), force))
+        put(body.force, 3, minus(vector(body.force, 3), torque))
+    return -water.buoyancy_n_m3 * (volume * water.height_m + dot(up, centre))
 
 
 @inner
-def buoyancy(tree, work, lifts):
+def buoyancy(tree, lifts):
     """Potential energy (J) of all hulls in the water; with `lifts`, also puts their forces on the bodies."""
-    hulls, energy = tree.hulls, 0.0
-    if tree.water[0].buoyancy_n_m3 == 0.0:
+    water, energy = tree.water[0], 0.0
+    if water.buoyancy_n_m3 == 0.0:
         return energy
-    for t in range(len(hulls.body)):
-        i = hulls.body[t]
-        up = turned_back(matrix(work.turn, i), vector(work.frame, 0, 0))
-        height = work.frame[3, 0] + dot(vector(work.frame, 0, 0), vector(work.at, i, 0))
-        start = vector(hulls.frame, t, 0)
-        e1, e2, e3 = vector(hulls.frame, t, 3), vector(hulls.frame, t, 6), vector(hulls.frame, t, 9)
+    for t in range(len(tree.tubes)):
+        tube = tree.tubes[t]
+        body = tree.bodies[tube.body]
+        up = turned_back(matrix(body.turn), vector(water.up, 0))
+        start, e1, e2, e3 = vector(tube.start, 0), vector(tube.e1, 0), vector(tube.e2, 0), vector(tube.e3, 0)
+        height = water.height_m + dot(vector(water.up, 0), vector(body.at, 0)) + dot(up, start)
         volume, along, across, towards = tube_immersed(
-            hulls, t, height + dot(up, start), dot(up, e1), dot(up, e2), dot(up, e3)
+            tube, tree.corners, tree.sums, tree.along, height, dot(up, e1), dot(up, e2), dot(up, e3)
         )
         if volume > 0.0:
             moment = add(scale(volume, start), scale(along, e1))
             moment = add(moment, add(scale(across, e2), scale(towards, e3)))
-            energy += lift(tree, work, i, volume, moment, lifts)
-    for t in range(len(hulls.round_body)):
-        i = hulls.round_body[t]
-        up = turned_back(matrix(work.turn, i), vector(work.frame, 0, 0))
-        centre = vector(hulls.round_at, t, 0)
-        height = work.frame[3, 0] + dot(vector(work.frame, 0, 0), vector(work.at, i, 0)) + dot(up, centre)
-        volume, moment = ellipsoid_immersed(vector(hulls.semi_axes, t, 0), height, up)
+            energy += lift(water, body, volume, moment, lifts)
+    for t in range(len(tree.rounds)):
+        hull = tree.rounds[t]
+        body = tree.bodies[hull.body]
+        up, centre = turned_back(matrix(body.turn), vector(water.up, 0)), vector(hull.at, 0)
+        height = water.height_m + dot(vector(water.up, 0), vector(body.at, 0)) + dot(up, centre)
+        volume, moment = ellipsoid_immersed(hull, height, up)
         if volume > 0.0:
-            energy += lift(tree, work, i, volume, add(moment, scale(volume, centre)), lifts)
+            energy += lift(water, body, volume, add(moment, scale(volume, centre)), lifts)
     return energy

@@ -19,7 +19,7 @@ import numpy as np
 
 from hal.vehicle_file import VehicleFile, VehicleFileError
 from sim_plant import tree, tree_step, tree_sums
-from sim_plant.tree_layout import FREEDOMS, JOINTS_AT, POSITIONS, pack_tree, quaternion_turn, work_arrays
+from sim_plant.tree_layout import FREEDOMS, JOINTS_AT, POSITIONS, pack_tree, quaternion_turn
 from sim_plant.tree_spec import TreeSpec, disagreements
 
 Vector = np.ndarray
@@ -82,7 +82,6 @@ class Model:
         for name in self.joints:
             self.qd[name] = slice(q + self.v[name].start - 6, q + self.v[name].stop - 6)
         self.size, self.freedoms = q + v - 6, v
-        self.work = work_arrays(self.flat, self.size, v)
         self._check_inertia()
 
     def state(self) -> Vector:
@@ -98,7 +97,7 @@ class Model:
         """(6 + nv, 6 + nv), with the inertia of the water that is carried."""
         self._sweep(state)
         mass = np.zeros((self.freedoms, self.freedoms))
-        tree.composite(self.flat, self.work, mass)
+        tree.composite(self.flat, mass)
         return mass
 
     def bias(self, state: Vector) -> Vector:
@@ -112,10 +111,12 @@ class Model:
         force = self._vector("tau", tau)
         told = np.zeros(self.freedoms)
         if driven is not None:
-            for name, value in zip(self.driven, self._of_length("driven", driven, len(self.driven)), strict=True):
+            for name, value in zip(
+                self.driven, self._of_length("driven", driven, len(self.driven)), strict=True
+            ):
                 told[self.v[name]] = value
         self._sweep(state)
-        tree.forward(self.flat, self.work, force, told)
+        tree.forward(self.flat, force, told)
         return told
 
     def inverse_dynamics(self, state: Vector, acceleration: Vector) -> Vector:
@@ -123,14 +124,14 @@ class Model:
         wanted = self._vector("acceleration", acceleration)
         self._sweep(state)
         tau = np.zeros(self.freedoms)
-        tree.inverse_forces(self.flat, self.work, wanted, tau)
+        tree.inverse_forces(self.flat, wanted, tau)
         return tau
 
     def energies(self, state: Vector) -> dict[str, float]:
         """J, by kind, as seen by one who drifts with the water; 0 is at rest on the surface."""
         self._sweep(state)
         out = np.zeros(4)
-        tree_sums.energies(self.flat, self.work, self._checked(state), out)
+        tree_sums.energies(self.flat, self._checked(state), out)
         return dict(zip(("kinetic", "weight", "buoyancy", "springs"), out.tolist(), strict=True))
 
     def energy(self, state: Vector) -> float:
@@ -141,14 +142,14 @@ class Model:
         """Linear (kg m/s), angular about the world's origin (kg m2/s), world axes, carried water included."""
         self._sweep(state)
         out = np.zeros(6)
-        tree_sums.momenta(self.flat, self.work, self._checked(state), out)
+        tree_sums.momenta(self.flat, self._checked(state), out)
         return out
 
     def centre_of_mass(self, state: Vector) -> Vector:
         """Of the bodies, without water; world (m)."""
         self._sweep(state)
         out = np.zeros(3)
-        tree_sums.mass_centre(self.flat, self.work, self._checked(state), out)
+        tree_sums.mass_centre(self.flat, self._checked(state), out)
         return out
 
     def pose(self, state: Vector, body: str) -> tuple[np.ndarray, Vector]:
@@ -158,7 +159,7 @@ class Model:
         self._sweep(state)
         i = self._place[self.bodies.index(body)]
         base = quaternion_turn(state[3:7])
-        return base @ self.work.turn[i].reshape(3, 3), state[:3] + base @ self.work.at[i]
+        return base @ self.flat.bodies["turn"][i].reshape(3, 3), state[:3] + base @ self.flat.bodies["at"][i]
 
     def step(
         self,
@@ -202,7 +203,10 @@ class Model:
         forces = np.zeros((1, self.freedoms))
         if tau is not None:
             forces = np.atleast_2d(np.ascontiguousarray(tau, dtype=float))
-            if forces.shape not in ((1, self.freedoms), (steps, self.freedoms)) or not np.isfinite(forces).all():
+            if (
+                forces.shape not in ((1, self.freedoms), (steps, self.freedoms))
+                or not np.isfinite(forces).all()
+            ):
                 raise ValueError(
                     f"{self.label}: tau is {np.shape(tau)}; give {self.freedoms} finite numbers, or as many "
                     f"for each of {steps} steps."
@@ -210,16 +214,14 @@ class Model:
         x = self._checked(state).copy()
         states = np.empty((steps // every + 1, self.size))
         states[0] = x
-        done = tree_step.roll_out(
-            self.flat, self.work, x, forces, told, dt, steps, every, method == "rk4", states[1:]
-        )
+        done = tree_step.roll_out(self.flat, x, forces, told, dt, steps, every, method == "rk4", states[1:])
         if done < steps:
             raise PlantDiverged(self._divergence(x, done * dt, dt))
         return states
 
     def _divergence(self, last: Vector, time_s: float, dt: float) -> str:
         self._sweep(last)
-        speed = np.abs(self.work.velocity).max(axis=1)
+        speed = np.abs(self.flat.bodies["velocity"]).max(axis=1)
         fastest = next(name for k, name in enumerate(self.bodies) if self._place[k] == int(speed.argmax()))
         return (
             f"{self.label}: diverged {time_s:g} s into the run, {fastest} being the fastest body; take a step "
@@ -227,12 +229,14 @@ class Model:
         )
 
     def _sweep(self, state: Vector) -> None:
-        tree.sweep(self.flat, self.work, self._checked(state))
+        tree.sweep(self.flat, self._checked(state))
 
     def _checked(self, state: Vector) -> Vector:
         x = np.ascontiguousarray(state, dtype=float)
         if x.shape != (self.size,):
-            raise ValueError(f"{self.label}: a state is {self.size} numbers, not {x.shape}; begin with state().")
+            raise ValueError(
+                f"{self.label}: a state is {self.size} numbers, not {x.shape}; begin with state()."
+            )
         if not np.isfinite(x).all():
             k = int(np.flatnonzero(~np.isfinite(x))[0])
             raise ValueError(f"{self.label}: state[{k}], {self._part(k)}, is {x[k]}; give a finite number.")
@@ -267,13 +271,21 @@ class Model:
         rng = np.random.default_rng(0)
         for k in range(3):
             x = self.state()
-            x[JOINTS_AT : self.size - self.freedoms + 6] += 0.3 * k * rng.standard_normal(self.size - self.freedoms - 7)
+            x[JOINTS_AT : self.size - self.freedoms + 6] += (
+                0.3 * k * rng.standard_normal(self.size - self.freedoms - 7)
+            )
             mass = self.mass_matrix(x)[np.ix_(kept, kept)]
-            scaled = mass / np.sqrt(np.outer(mass.diagonal(), mass.diagonal())) if (mass.diagonal() > 0).all() else 0
+            scaled = (
+                mass / np.sqrt(np.outer(mass.diagonal(), mass.diagonal()))
+                if (mass.diagonal() > 0).all()
+                else 0
+            )
             if np.linalg.eigvalsh(np.atleast_2d(scaled))[0] < SINGULAR:
                 weak = np.linalg.eigh(mass)[1][:, 0]
                 where = kept[int(np.abs(weak).argmax())]
-                name = next((n for n in self.joints if self.v[n].start <= where < self.v[n].stop), self.bodies[0])
+                name = next(
+                    (n for n in self.joints if self.v[n].start <= where < self.v[n].stop), self.bodies[0]
+                )
                 raise VehicleFileError(
                     f"{self.label}: {name} can move without moving any mass; give the bodies behind it mass and "
                     f"inertia, or make its joint driven or fixed."

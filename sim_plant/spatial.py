@@ -9,10 +9,18 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
+
+from sim_plant.layout import N, sources_digest
 
 # For functions that only kernels call: without the doors to Python they compile in two thirds of the time.
 inner = njit(cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def record(fields: list[tuple]) -> np.dtype:
+    """A record for kernels. As in layout.py, a field named after the sources retires old compiled kernels."""
+    return np.dtype([(f"sources_{sources_digest()}", N), *fields])
 
 
 @inner
@@ -41,24 +49,26 @@ def scale(k, a):
 
 
 @inner
-def vector(array, i, first):
-    """Three numbers of row i, from column `first`."""
-    return (array[i, first], array[i, first + 1], array[i, first + 2])
+def vector(array, first):
+    """Three numbers, from array[first]."""
+    return (array[first], array[first + 1], array[first + 2])
 
 
 @inner
-def matrix(array, i):
-    """Row i as a 3x3 matrix."""
-    return (
-        array[i, 0], array[i, 1], array[i, 2],
-        array[i, 3], array[i, 4], array[i, 5],
-        array[i, 6], array[i, 7], array[i, 8],
-    )  # fmt: skip
+def matrix(array):
+    """Nine numbers as a 3x3 matrix."""
+    return (array[0], array[1], array[2], array[3], array[4], array[5], array[6], array[7], array[8])
 
 
 @inner
-def put(array, i, first, a):
-    array[i, first], array[i, first + 1], array[i, first + 2] = a[0], a[1], a[2]
+def put(array, first, a):
+    array[first], array[first + 1], array[first + 2] = a[0], a[1], a[2]
+
+
+@inner
+def put_matrix(array, m):
+    for k in range(9):
+        array[k] = m[k]
 
 
 @inner
@@ -181,64 +191,63 @@ def quaternion_unit(x, first):
 
 
 @inner
-def inertia_times(inertia, i, v, w):
-    """(f, n) of the i-th inertia for the motion (v, w)."""
+def inertia_times(inertia, v, w):
+    """(f, n) of an inertia for the motion (v, w)."""
     m = inertia
     return (
         (
-            m[i, 0, 0] * v[0] + m[i, 0, 1] * v[1] + m[i, 0, 2] * v[2]
-            + m[i, 0, 3] * w[0] + m[i, 0, 4] * w[1] + m[i, 0, 5] * w[2],
-            m[i, 1, 0] * v[0] + m[i, 1, 1] * v[1] + m[i, 1, 2] * v[2]
-            + m[i, 1, 3] * w[0] + m[i, 1, 4] * w[1] + m[i, 1, 5] * w[2],
-            m[i, 2, 0] * v[0] + m[i, 2, 1] * v[1] + m[i, 2, 2] * v[2]
-            + m[i, 2, 3] * w[0] + m[i, 2, 4] * w[1] + m[i, 2, 5] * w[2],
+            m[0, 0] * v[0] + m[0, 1] * v[1] + m[0, 2] * v[2]
+            + m[0, 3] * w[0] + m[0, 4] * w[1] + m[0, 5] * w[2],
+            m[1, 0] * v[0] + m[1, 1] * v[1] + m[1, 2] * v[2]
+            + m[1, 3] * w[0] + m[1, 4] * w[1] + m[1, 5] * w[2],
+            m[2, 0] * v[0] + m[2, 1] * v[1] + m[2, 2] * v[2]
+            + m[2, 3] * w[0] + m[2, 4] * w[1] + m[2, 5] * w[2],
         ),
         (
-            m[i, 3, 0] * v[0] + m[i, 3, 1] * v[1] + m[i, 3, 2] * v[2]
-            + m[i, 3, 3] * w[0] + m[i, 3, 4] * w[1] + m[i, 3, 5] * w[2],
-            m[i, 4, 0] * v[0] + m[i, 4, 1] * v[1] + m[i, 4, 2] * v[2]
-            + m[i, 4, 3] * w[0] + m[i, 4, 4] * w[1] + m[i, 4, 5] * w[2],
-            m[i, 5, 0] * v[0] + m[i, 5, 1] * v[1] + m[i, 5, 2] * v[2]
-            + m[i, 5, 3] * w[0] + m[i, 5, 4] * w[1] + m[i, 5, 5] * w[2],
+            m[3, 0] * v[0] + m[3, 1] * v[1] + m[3, 2] * v[2]
+            + m[3, 3] * w[0] + m[3, 4] * w[1] + m[3, 5] * w[2],
+            m[4, 0] * v[0] + m[4, 1] * v[1] + m[4, 2] * v[2]
+            + m[4, 3] * w[0] + m[4, 4] * w[1] + m[4, 5] * w[2],
+            m[5, 0] * v[0] + m[5, 1] * v[1] + m[5, 2] * v[2]
+            + m[5, 3] * w[0] + m[5, 4] * w[1] + m[5, 5] * w[2],
         ),
     )  # fmt: skip
 
 
 @inner
-def block(inertia, i, row, column):
-    """A 3x3 block of the i-th inertia."""
+def block(inertia, row, column):
+    """A 3x3 block of an inertia."""
     m, r, c = inertia, row, column
     return (
-        m[i, r, c], m[i, r, c + 1], m[i, r, c + 2],
-        m[i, r + 1, c], m[i, r + 1, c + 1], m[i, r + 1, c + 2],
-        m[i, r + 2, c], m[i, r + 2, c + 1], m[i, r + 2, c + 2],
+        m[r, c], m[r, c + 1], m[r, c + 2],
+        m[r + 1, c], m[r + 1, c + 1], m[r + 1, c + 2],
+        m[r + 2, c], m[r + 2, c + 1], m[r + 2, c + 2],
     )  # fmt: skip
 
 
 @inner
-def put_blocks(inertia, i, a, b, d):
-    """Write the i-th inertia from its blocks."""
+def put_blocks(inertia, a, b, d):
+    """Write an inertia from its blocks."""
     for r in range(3):
         for c in range(3):
-            inertia[i, r, c] = a[3 * r + c]
-            inertia[i, r, c + 3] = b[3 * r + c]
-            inertia[i, c + 3, r] = b[3 * r + c]
-            inertia[i, r + 3, c + 3] = d[3 * r + c]
+            inertia[r, c] = a[3 * r + c]
+            inertia[r, c + 3] = b[3 * r + c]
+            inertia[c + 3, r] = b[3 * r + c]
+            inertia[r + 3, c + 3] = d[3 * r + c]
 
 
 @inner
-def placed_inertia(own, i, turn, at, out):
-    """out[i]: own[i], given in a body's frame, seen from a frame in which the body stands at (turn, at)."""
+def placed_inertia(own, turn, at, out):
+    """out: `own`, given in a body's frame, seen from a frame in which the body stands at (turn, at)."""
     back = transposed(turn)
-    a = product(product(turn, block(own, i, 0, 0)), back)
-    b = product(product(turn, block(own, i, 0, 3)), back)
-    d = product(product(turn, block(own, i, 3, 3)), back)
+    a = product(product(turn, block(own, 0, 0)), back)
+    b = product(product(turn, block(own, 0, 3)), back)
+    d = product(product(turn, block(own, 3, 3)), back)
     x = skew(at)
     ax, xb, btx = product(a, x), product(x, b), product(transposed(b), x)
     xax = product(x, ax)
     put_blocks(
         out,
-        i,
         a,
         (b[0] - ax[0], b[1] - ax[1], b[2] - ax[2], b[3] - ax[3], b[4] - ax[4], b[5] - ax[5],
          b[6] - ax[6], b[7] - ax[7], b[8] - ax[8]),
@@ -249,15 +258,14 @@ def placed_inertia(own, i, turn, at, out):
 
 
 @inner
-def placed_rigid(mass, about_com, i, turn, com, out):
-    """out[i]: a rigid body of `mass` whose centre of mass stands at com; about_com[i] in the body's axes."""
-    d = product(product(turn, matrix(about_com, i)), transposed(turn))
+def placed_rigid(mass, about_com, turn, com, out):
+    """out: a rigid body of `mass` whose centre of mass stands at com; about_com in the body's axes."""
+    d = product(product(turn, matrix(about_com)), transposed(turn))
     mx, my, mz = mass * com[0], mass * com[1], mass * com[2]
     xx, yy, zz = mx * com[0], my * com[1], mz * com[2]
     xy, xz, yz = mx * com[1], mx * com[2], my * com[2]
     put_blocks(
         out,
-        i,
         (mass, 0.0, 0.0, 0.0, mass, 0.0, 0.0, 0.0, mass),
         (0.0, mz, -my, -mz, 0.0, mx, my, -mx, 0.0),
         (d[0] + yy + zz, d[1] - xy, d[2] - xz, d[3] - xy, d[4] + xx + zz, d[5] - yz,
@@ -266,19 +274,19 @@ def placed_rigid(mass, about_com, i, turn, com, out):
 
 
 @inner
-def solve_6(m, i, b):
-    """Solve m[i] x = b in place for a symmetric positive definite 6x6 (Cholesky); m[i] is overwritten."""
+def solve_6(m, b):
+    """Solve m x = b in place for a symmetric positive definite 6x6 (Cholesky); m is overwritten."""
     for c in range(6):
         for r in range(c, 6):
-            s = m[i, r, c]
+            s = m[r, c]
             for k in range(c):
-                s -= m[i, r, k] * m[i, c, k]
-            m[i, r, c] = math.sqrt(s) if r == c else s / m[i, c, c]
+                s -= m[r, k] * m[c, k]
+            m[r, c] = math.sqrt(s) if r == c else s / m[c, c]
     for r in range(6):
         for k in range(r):
-            b[r] -= m[i, r, k] * b[k]
-        b[r] /= m[i, r, r]
+            b[r] -= m[r, k] * b[k]
+        b[r] /= m[r, r]
     for r in range(5, -1, -1):
         for k in range(r + 1, 6):
-            b[r] -= m[i, k, r] * b[k]
-        b[r] /= m[i, r, r]
+            b[r] -= m[k, r] * b[k]
+        b[r] /= m[r, r]

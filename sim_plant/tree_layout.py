@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim_plant.buoyancy import Hulls, pack_hulls
-from sim_plant.layout import sources_digest
+from sim_plant.buoyancy import pack_hulls
+from sim_plant.layout import F, N
+from sim_plant.spatial import record
 from sim_plant.tree_spec import Body, TreeSpec
 
 REVOLUTE, PRISMATIC, SPHERICAL, FIXED = range(4)
@@ -29,69 +30,56 @@ POSITIONS = {"revolute": 1, "prismatic": 1, "spherical": 4, "fixed": 0}
 FREEDOMS = {"revolute": 1, "prismatic": 1, "spherical": 3, "fixed": 0}
 JOINTS_AT = 13  # where the joints begin in a state
 
-F, N = np.float64, np.int64
-WATER = np.dtype(
-    # As in layout.py: a name that changes with the sources keeps old compiled kernels from being found.
-    [(f"sources_{sources_digest()}", N)]
-    + [("gravity_m_s2", F), ("buoyancy_n_m3", F), ("current_x_m_s", F), ("current_y_m_s", F)]
-    + [("current_z_m_s", F), ("yields", N)]
+WATER = record(
+    [("gravity_m_s2", F), ("buoyancy_n_m3", F), ("current_m_s", F, 3), ("yields", N), ("velocities_at", N)]
+    # written by sweep: up, current and its velocity (this in the world) as the base sees them
+    + [("up", F, 3), ("drift", F, 3), ("base_velocity", F, 3), ("height_m", F)]
+)
+
+# Everything spatial is about one origin and axes: an inertial frame that stands at this instant where the
+# base stands. It drifts with the water, so a uniform current needs no terms of its own.
+BODY = record(
+    # the joint to its parent: where it stands in a state (q, qd) and in a vector of velocities (v)
+    [("parent", N), ("kind", N), ("driven", N), ("q_at", N), ("qd_at", N), ("v_at", N)]
+    + [
+        ("joint_at", F, 3),
+        ("joint_turn", F, 9),
+        ("axis", F, 3),
+        ("stiffness", F),
+        ("damping", F),
+        ("rest", F),
+    ]
+    # the body in its own frame; own_inertia has the water it carries, rigid says that there is none
+    + [("mass_kg", F), ("com_m", F, 3), ("about_com", F, 9), ("own_inertia", F, (6, 6)), ("rigid", N)]
+    + [("drags", N), ("drag_at", F, 3), ("linear", F, 6), ("quadratic", F, 6)]
+    # written by the kernels: pose and motion
+    + [("turn", F, 9), ("at", F, 3), ("velocity", F, 6), ("coriolis", F, 6), ("acceleration", F, 6)]
+    # motion for one unit of each joint velocity; force of spring and damper
+    + [("axes", F, 18), ("joint_force", F, 3)]
+    # its inertia and the force it asks for at no acceleration; later with those of its children
+    + [("inertia", F, (6, 6)), ("force", F, 6)]
+    # inertia times axes, inverse of what the joint feels, force left over for the joint
+    + [("u", F, 18), ("d", F, 9), ("left", F, 3)]
 )
 
 
 class Tree(NamedTuple):
-    """All that is constant of a vehicle. Bodies are sorted, parents first."""
+    """A vehicle, and the room its kernels work in; one each thread."""
 
     water: np.ndarray  # one WATER record
-    parent: np.ndarray  # (body)
-    kind: np.ndarray  # (body): of its joint
-    driven: np.ndarray  # (body): 1 when its joint moves as told
-    q_at: np.ndarray  # (body): where its joint's positions begin in a state
-    v_at: np.ndarray  # (body): where its joint's velocity begins in a vector of velocities
-    velocities_at: np.ndarray  # (1): where joint velocities begin in a state
-    at: np.ndarray  # (body, 3): joint in the parent's frame
-    turn: np.ndarray  # (body, 9)
-    axis: np.ndarray  # (body, 3)
-    spring: np.ndarray  # (body, 3): stiffness, damping, rest
-    mass: np.ndarray  # (body)
-    com: np.ndarray  # (body, 3)
-    about_com: np.ndarray  # (body, 9)
-    inertia: np.ndarray  # (body, 6, 6): body and the water it carries, about the body's origin
-    rigid: np.ndarray  # (body): 1 when it carries no water
-    drags: np.ndarray  # (body): 1 when it has drag
-    drag_at: np.ndarray  # (body, 3)
-    linear: np.ndarray  # (body, 6)
-    quadratic: np.ndarray  # (body, 6)
+    bodies: np.ndarray  # BODY, parents first
+    tubes: np.ndarray  # buoyancy.TUBE
+    rounds: np.ndarray  # buoyancy.ROUND
+    corners: np.ndarray  # (corner, 2) of all tubes, as buoyancy.py lays them out
+    sums: np.ndarray  # (corner, 3)
+    along: np.ndarray  # (section, 2)
     told_q: np.ndarray  # (driven joint): its position in a state
     told_v: np.ndarray  # (driven joint): its velocity in a state
-    hulls: Hulls
-
-
-class Work(NamedTuple):
-    """What the kernels write on the way; one each thread.
-
-    Everything spatial is about one origin and axes: an inertial frame that stands at this instant where the
-    base stands. It drifts with the water, so a uniform current needs no terms of its own.
-    """
-
-    frame: np.ndarray  # (4, 3): up, current, base velocity in the world, (height, 0, 0)
-    turn: np.ndarray  # (body, 9)
-    at: np.ndarray  # (body, 3)
-    axes: np.ndarray  # (body, 6 times 3): motion for one unit of joint velocity
-    velocity: np.ndarray  # (body, 6)
-    coriolis: np.ndarray  # (body, 6): acceleration at no joint and no base acceleration
-    acceleration: np.ndarray  # (body, 6)
-    inertia: np.ndarray  # (body, 6, 6), becomes articulated or composite
-    force: np.ndarray  # (body, 6): what the body asks for at no acceleration, then with its children's
-    joint_force: np.ndarray  # (body, 3): of spring and damper
-    u: np.ndarray  # (body, 6 times 3): inertia times axes
-    d: np.ndarray  # (body, 9): inverse of the inertia that the joint feels
-    left: np.ndarray  # (body, 3): force left over for the joint
-    base: np.ndarray  # (6)
+    told: np.ndarray  # (6 + nv): accelerations, of driven joints on entry, all on return
     rate: np.ndarray  # (state)
     stage: np.ndarray  # (state)
     sum: np.ndarray  # (state)
     keep: np.ndarray  # (state): the last sound one
-    told: np.ndarray  # (6 + nv): accelerations in, for driven joints; accelerations out
 
 
 def rpy_matrix(rpy_deg: tuple[float, float, float]) -> np.ndarray:
@@ -147,61 +135,57 @@ def pack_tree(spec: TreeSpec, gravity: bool, fluid: bool) -> tuple[Tree, list[in
     """The flat tree, and for each of its bodies its place in the file."""
     order = sorted_bodies(spec.body)
     place = {spec.body[index].name: i for i, index in enumerate(order)}
-    joints = [body.joint for body in spec.body if body.joint]
-    q_counts = [POSITIONS[joint.kind] for joint in joints]
-    v_counts = [FREEDOMS[joint.kind] for joint in joints]
-    q_at = {joint.name: JOINTS_AT + sum(q_counts[:i]) for i, joint in enumerate(joints)}
-    v_at = {joint.name: 6 + sum(v_counts[:i]) for i, joint in enumerate(joints)}
-    velocities_at = JOINTS_AT + sum(q_counts)
-    driven = [joint.name for joint in joints if joint.mode == "driven" and joint.kind != "fixed"]
+    q_at, v_at, q, v = {}, {}, JOINTS_AT, 6
+    for body in spec.body:
+        if body.joint:
+            q_at[body.joint.name], v_at[body.joint.name] = q, v
+            q, v = q + POSITIONS[body.joint.kind], v + FREEDOMS[body.joint.kind]
+    bodies = np.zeros(len(order), BODY)
+    for row, index in zip(bodies, order, strict=True):
+        _pack_body(row, spec.body[index], fluid)
+        joint = spec.body[index].joint
+        if joint is not None:
+            row["parent"] = place[spec.body[index].parent or ""]
+            row["q_at"], row["v_at"], row["qd_at"] = (
+                q_at[joint.name],
+                v_at[joint.name],
+                q + v_at[joint.name] - 6,
+            )
     water = np.zeros(1, WATER)
-    gravity_m_s2 = spec.gravity_m_s2 if gravity else 0.0
-    water["gravity_m_s2"] = gravity_m_s2
+    water["velocities_at"] = q
+    water["gravity_m_s2"] = spec.gravity_m_s2 if gravity else 0.0
     if fluid:
-        water["buoyancy_n_m3"] = spec.density_kg_m3 * gravity_m_s2
-        water["current_x_m_s"], water["current_y_m_s"], water["current_z_m_s"] = spec.current_m_s
-    water["yields"] = any(j.kind != "fixed" and j.mode != "driven" for j in joints)
-    n = len(order)
+        water["buoyancy_n_m3"] = spec.density_kg_m3 * water["gravity_m_s2"]
+        water["current_m_s"] = spec.current_m_s
+    water["yields"] = ((bodies["kind"] != FIXED) & (bodies["driven"] == 0)).any()
+    told = [
+        b.joint.name for b in spec.body if b.joint and b.joint.mode == "driven" and b.joint.kind != "fixed"
+    ]
+    tubes, rounds, corners, sums, along = pack_hulls(
+        [(i, spec.body[index].hull) for i, index in enumerate(order) if fluid]
+    )
+    size = q + v - 6
     tree = Tree(
-        water=water,
-        parent=np.zeros(n, N), kind=np.full(n, FIXED), driven=np.zeros(n, N), q_at=np.zeros(n, N),
-        v_at=np.zeros(n, N), velocities_at=np.array([velocities_at]), at=np.zeros((n, 3)),
-        turn=np.zeros((n, 9)), axis=np.zeros((n, 3)), spring=np.zeros((n, 3)), mass=np.zeros(n),
-        com=np.zeros((n, 3)), about_com=np.zeros((n, 9)), inertia=np.zeros((n, 6, 6)), rigid=np.zeros(n, N),
-        drags=np.zeros(n, N), drag_at=np.zeros((n, 3)), linear=np.zeros((n, 6)), quadratic=np.zeros((n, 6)),
-        told_q=np.array([q_at[name] for name in driven], N),
-        told_v=np.array([velocities_at + v_at[name] - 6 for name in driven], N),
-        hulls=pack_hulls([(i, spec.body[k].hull) for i, k in enumerate(order) if fluid]),
+        water=water, bodies=bodies, tubes=tubes, rounds=rounds, corners=corners, sums=sums, along=along,
+        told_q=np.array([q_at[name] for name in told], N),
+        told_v=np.array([q + v_at[name] - 6 for name in told], N),
+        told=np.zeros(v), rate=np.zeros(size), stage=np.zeros(size), sum=np.zeros(size), keep=np.zeros(size),
     )  # fmt: skip
-    for i, index in enumerate(order):
-        body = spec.body[index]
-        tree.mass[i], tree.com[i] = body.mass_kg, body.com_m
-        tree.about_com[i] = body.inertia().ravel()
-        tree.inertia[i] = body_inertia(body, fluid)
-        tree.rigid[i] = not (fluid and body.added_inertia is not None)
-        if fluid and body.drag is not None:
-            tree.drags[i], tree.drag_at[i] = 1, body.drag.at_m
-            tree.linear[i], tree.quadratic[i] = body.drag.linear, body.drag.quadratic
-        joint = body.joint
-        if joint is None or body.parent is None:
-            continue
-        tree.parent[i], tree.kind[i] = place[body.parent], KINDS[joint.kind]
-        tree.driven[i] = joint.name in driven
-        tree.q_at[i], tree.v_at[i] = q_at[joint.name], v_at[joint.name]
-        tree.at[i], tree.turn[i] = joint.at_m, rpy_matrix(joint.rpy_deg).ravel()
-        if joint.kind in ("revolute", "prismatic"):
-            tree.axis[i] = np.array(joint.axis) / np.linalg.norm(joint.axis)
-        tree.spring[i] = joint.stiffness, joint.damping, joint.rest
     return tree, order
 
 
-def work_arrays(tree: Tree, states: int, velocities: int) -> Work:
-    """Arrays for one thread; `states` and `velocities` are the lengths of those vectors."""
-    n = len(tree.parent)
-    return Work(
-        frame=np.zeros((4, 3)), turn=np.zeros((n, 9)), at=np.zeros((n, 3)), axes=np.zeros((n, 18)),
-        velocity=np.zeros((n, 6)), coriolis=np.zeros((n, 6)), acceleration=np.zeros((n, 6)),
-        inertia=np.zeros((n, 6, 6)), force=np.zeros((n, 6)), joint_force=np.zeros((n, 3)),
-        u=np.zeros((n, 18)), d=np.zeros((n, 9)), left=np.zeros((n, 3)), base=np.zeros(6),
-        rate=np.zeros(states), stage=np.zeros(states), sum=np.zeros(states), keep=np.zeros(states), told=np.zeros(velocities),
-    )  # fmt: skip
+def _pack_body(row: np.void, body: Body, fluid: bool) -> None:
+    row["kind"] = FIXED
+    row["mass_kg"], row["com_m"], row["about_com"] = body.mass_kg, body.com_m, body.inertia().ravel()
+    row["own_inertia"] = body_inertia(body, fluid)
+    row["rigid"] = not (fluid and body.added_inertia is not None)
+    if fluid and body.drag is not None:
+        row["drags"], row["drag_at"] = 1, body.drag.at_m
+        row["linear"], row["quadratic"] = body.drag.linear, body.drag.quadratic
+    joint = body.joint
+    if joint is not None:
+        row["kind"] = KINDS[joint.kind]
+        row["driven"] = joint.mode == "driven" and joint.kind != "fixed"
+        row["joint_at"], row["joint_turn"] = joint.at_m, rpy_matrix(joint.rpy_deg).ravel()
+        row["axis"] = np.array(joint.axis) / (np.linalg.norm(joint.axis) or 1.0)
+        row["stiffness"], row["damping"], row["rest"] = joint.stiffness, joint.damping, joint.rest

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from sim_plant.compiled import compiled
-from sim_plant.spatial import inner, quaternion_matrix, quaternion_rate, quaternion_turn, quaternion_unit, turned
+from sim_plant.spatial import (
+    inner,
+    quaternion_matrix,
+    quaternion_rate,
+    quaternion_turn,
+    quaternion_unit,
+    turned,
+)
 from sim_plant.tree import forward, freedoms, sweep
 from sim_plant.tree_layout import SPHERICAL
 
@@ -11,56 +18,56 @@ FASTEST = 1e6  # m/s or rad/s; beyond it a state has diverged
 
 
 @inner
-def take_told(tree, told, row, x, acceleration):
+def take_told(tree, told, row, x):
     """Put driven joints where row `row` of `told` has them; told is (time, 3, joint) or has no rows."""
     if len(told) == 0:
         return
     for j in range(len(tree.told_q)):
         x[tree.told_q[j]] = told[row, 0, j]
         x[tree.told_v[j]] = told[row, 1, j]
-        acceleration[6 + tree.told_v[j] - tree.velocities_at[0]] = told[row, 2, j]
+        tree.told[6 + tree.told_v[j] - tree.water[0].velocities_at] = told[row, 2, j]
 
 
 @inner
-def rates(tree, work, x, tau, out):
-    """Rate of a state (out); accelerations of driven joints stand in work.told."""
-    sweep(tree, work, x)
-    forward(tree, work, tau, work.told)
+def rates(tree, x, tau, out):
+    """Rate of a state (out); accelerations of driven joints stand in tree.told."""
+    sweep(tree, x)
+    forward(tree, tau, tree.told)
     for r in range(3):
-        out[r] = work.frame[2, r]
+        out[r] = tree.water[0].base_velocity[r]
     quaternion_rate(x, 3, (x[10], x[11], x[12]), out)
     for r in range(6):
-        out[7 + r] = work.told[r]
-    velocities = tree.velocities_at[0]
-    for i in range(1, len(tree.parent)):
-        q, v = tree.q_at[i], velocities + tree.v_at[i] - 6
-        if tree.kind[i] == SPHERICAL:
+        out[7 + r] = tree.told[r]
+    velocities = tree.water[0].velocities_at
+    for i in range(1, len(tree.bodies)):
+        kind, q, v = tree.bodies[i].kind, tree.bodies[i].q_at, tree.bodies[i].qd_at
+        if kind == SPHERICAL:
             quaternion_rate(x, q, (x[v], x[v + 1], x[v + 2]), out)
-        elif freedoms(tree.kind[i]) == 1:
+        elif freedoms(kind) == 1:
             out[q] = x[v]
     for k in range(velocities, len(x)):
-        out[k] = work.told[6 + k - velocities]
+        out[k] = tree.told[6 + k - velocities]
 
 
 @inner
 def units(tree, x):
     """Bring every quaternion of a state back to length 1."""
     quaternion_unit(x, 3)
-    for i in range(1, len(tree.parent)):
-        if tree.kind[i] == SPHERICAL:
-            quaternion_unit(x, tree.q_at[i])
+    for i in range(1, len(tree.bodies)):
+        if tree.bodies[i].kind == SPHERICAL:
+            quaternion_unit(x, tree.bodies[i].q_at)
 
 
 @inner
-def step(tree, work, x, tau, told, row, dt_s, fourth):
+def step(tree, x, tau, told, row, dt_s, fourth):
     """One step of x in place; told's rows row, row + 1, row + 2 are now, half a step on, a step on."""
-    k, stage, total = work.rate, work.stage, work.sum
+    k, stage, total = tree.rate, tree.stage, tree.sum
     for j in range(len(x)):
         stage[j], total[j] = x[j], 0.0
     # One loop for both methods: the recursions inside are compiled once instead of five times.
     for s in range(4 if fourth else 1):
-        take_told(tree, told, row + (s + 1) // 2, stage, work.told)
-        rates(tree, work, stage, tau, k)
+        take_told(tree, told, row + (s + 1) // 2, stage)
+        rates(tree, stage, tau, k)
         weight = 2.0 if s == 1 or s == 2 else 1.0
         ahead_s = dt_s if s == 2 else 0.5 * dt_s
         for j in range(len(x)):
@@ -71,14 +78,14 @@ def step(tree, work, x, tau, told, row, dt_s, fourth):
             x[j] += dt_s / 6.0 * total[j]
     else:
         semi_implicit(tree, x, k, dt_s)
-    take_told(tree, told, row + 2, x, work.told)
+    take_told(tree, told, row + 2, x)
     units(tree, x)
 
 
 @inner
 def semi_implicit(tree, x, rate, dt_s):
     """New velocities from old positions, new positions from new velocities."""
-    velocities = tree.velocities_at[0]
+    velocities = tree.water[0].velocities_at
     for j in range(7, 13):
         x[j] += dt_s * rate[j]
     for j in range(velocities, len(x)):
@@ -87,11 +94,11 @@ def semi_implicit(tree, x, rate, dt_s):
     moved = turned(quaternion_matrix(x[3], x[4], x[5], x[6]), (x[7], x[8], x[9]))
     for r in range(3):
         x[r] += dt_s * moved[r]
-    for i in range(1, len(tree.parent)):
-        q, v = tree.q_at[i], velocities + tree.v_at[i] - 6
-        if tree.kind[i] == SPHERICAL:
+    for i in range(1, len(tree.bodies)):
+        kind, q, v = tree.bodies[i].kind, tree.bodies[i].q_at, tree.bodies[i].qd_at
+        if kind == SPHERICAL:
             quaternion_turn(x, q, (x[v], x[v + 1], x[v + 2]), dt_s)
-        elif freedoms(tree.kind[i]) == 1:
+        elif freedoms(kind) == 1:
             x[q] += dt_s * x[v]
 
 
@@ -105,22 +112,22 @@ def sound(x):
 
 
 @compiled
-def roll_out(tree, work, x, tau, told, dt_s, steps, every, fourth, out):
+def roll_out(tree, x, tau, told, dt_s, steps, every, fourth, out):
     """Step x in place, a copy of every `every`-th state to `out`. Returns the steps that were sound.
 
     tau has one row for all steps, or one each. told has no rows (driven joints keep their velocity), or
     two each step and one more.
     """
-    for j in range(len(work.told)):
-        work.told[j] = 0.0
+    for j in range(len(tree.told)):
+        tree.told[j] = 0.0
     for n in range(steps):
         force = tau[n if len(tau) > 1 else 0]
         for j in range(len(x)):
-            work.keep[j] = x[j]
-        step(tree, work, x, force, told, 2 * n, dt_s, fourth)
+            tree.keep[j] = x[j]
+        step(tree, x, force, told, 2 * n, dt_s, fourth)
         if not sound(x):
             for j in range(len(x)):
-                x[j] = work.keep[j]
+                x[j] = tree.keep[j]
             return n
         if (n + 1) % every == 0:
             for j in range(len(x)):

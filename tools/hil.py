@@ -58,7 +58,8 @@ def _swim(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, ports:
     digest = vehicle.file.digest()
 
     def launch(name, body):
-        return Remote(name, body, PlantEnd(vehicle.settings, digest, next(left)))
+        end = PlantEnd(vehicle.settings, digest, next(left))
+        return Remote(name, body, end, 1_000_000 // vehicle.settings["rate_hz"])
 
     fleet = Fleet(vehicle, scenario_name, args.seed, launch)
     start = time.monotonic()
@@ -75,12 +76,13 @@ def _swim(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, ports:
         "bytes_per_exchange": sum(end.bytes_sent + end.bytes_received for end in ends) / max(ticks, 1),
         "lost": sum(a.lost for a in arrivals),
         "bad": sum(a.bad for a in arrivals),
+        "gone_ticks": sum(swimmer.gone_ticks for swimmer in fleet.swimmers),
     }
     if args.json:
         say.as_json(result)
     else:
         summary.show(result)
-        keys = ("exchanges_per_s", "bytes_per_exchange", "lost", "bad")
+        keys = ("exchanges_per_s", "bytes_per_exchange", "lost", "bad", "gone_ticks")
         say.table([(key, result[key]) for key in keys])
     return 1 if fleet.fault or result["stopped_early"] else 0
 
@@ -92,8 +94,8 @@ class Bench:
         self, vehicle: Vehicle, name: str, scenario: str, overrides: list[str], runtime: str, count: int
     ) -> None:
         self.ports: list[Port] = []
-        self._processes: list[subprocess.Popen] = []
         self._slaves: list[int] = []
+        self._processes: list[subprocess.Popen] = []
         self._folder = tempfile.TemporaryDirectory()
         settings = Path(self._folder.name) / "settings.json"
         settings.write_text(json.dumps(vehicle.settings))
@@ -122,6 +124,8 @@ class Bench:
                 process.wait()
         for slave in self._slaves:
             os.close(slave)
+        for port in self.ports:
+            port.close()
         self._folder.cleanup()
 
 

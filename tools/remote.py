@@ -5,16 +5,24 @@ from onboard.record import Recorder, Topic
 from sim_plant.world import Body
 from tools.plant_end import PlantEnd
 
+PATIENCE_S = 2.0  # lockstep: how long an answer may take before the controller counts as gone
+
 
 class Remote:
-    def __init__(self, name: str, body: Body, end: PlantEnd) -> None:
+    """`period_us` of its loop: while the controller is gone, time goes on about as fast as the clock."""
+
+    def __init__(self, name: str, body: Body, end: PlantEnd, period_us: int) -> None:
         self.name = name
         self.body = body
         self.end = end
         self.fault: str | None = None
+        self.gone = False
+        self.gone_ticks = 0
+        self.outputs = [0] * len(body.actuators)
+        self._period_s = period_us / 1e6
         self._tick = 0
         self._counts: list[int | None] = [None] * len(body.sensors)
-        self._outputs = [0] * len(body.actuators)
+        self._recorder: Recorder | None = None
         self._topics: list[Topic] = []
 
     def arm(self) -> None:
@@ -26,9 +34,12 @@ class Remote:
             self.fault = str(error)
 
     def safe(self) -> None:
-        self.body.write([0] * len(self.body.actuators))
+        """No pulses: this end's own judgement, not the controller's."""
+        self.outputs = [0] * len(self.body.actuators)
+        self.body.write(self.outputs)
 
     def record(self, recorder: Recorder) -> None:
+        self._recorder = recorder
         sensors = [("int32", name) for name in self.body.sensors]
         actuators = [("int32", name) for name in self.body.actuators]
         truth = [("float64", name) for name in self.body.truth_fields]
@@ -44,22 +55,31 @@ class Remote:
     def tick(self, time_ns: int, late_us: int) -> None:
         self.body.read(self._counts)
         truth = self.body.truth()
-        outputs = None
-        try:
-            outputs = self.end.exchange(self._tick, self._counts) if self.fault is None else None
-        except PortError as error:
-            self.fault = str(error)
-        if outputs is None:
-            self.fault = self.fault or "the controller fell silent"
+        answer = self._exchange()
+        if (answer is None) != self.gone:
+            self.gone = answer is None
+            if self._recorder:
+                kind = "controller gone" if self.gone else "controller back"
+                self._recorder.event(time_ns, kind, vehicle=self.name, tick=self._tick)
+        if answer is None:
+            self.gone_ticks += 1
             self.safe()
-            self._outputs = [0] * len(self.body.actuators)
         else:
-            self._outputs = outputs
-            self.body.write(outputs)
+            self.outputs = list(answer)
+            self.body.write(self.outputs)
         if self._topics:
             counts, sent, true, loop = self._topics
             counts.write(time_ns, self._counts)
-            sent.write(time_ns, self._outputs)
+            sent.write(time_ns, self.outputs)
             true.write(time_ns, truth)
-            loop.write(time_ns, (self._tick, late_us, 0, outputs is not None))
+            loop.write(time_ns, (self._tick, late_us, 0, not self.gone))
         self._tick += 1
+
+    def _exchange(self) -> list[int] | None:
+        if self.fault:
+            return None
+        try:
+            return self.end.exchange(self._tick, self._counts, self._period_s if self.gone else PATIENCE_S)
+        except PortError as error:
+            self.fault = str(error)
+            return None

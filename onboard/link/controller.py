@@ -1,16 +1,16 @@
 """The controller's end of the bench wire: answers every tick's readings with the outputs its loop makes of them.
 
 The plant says hello; a fresh loop is built and armed; then each READINGS frame is one tick and gets one OUTPUTS
-frame with the same tick number. When readings stop, ticks go on without them, so that the failsafe rows see
-absent readings and do what the vehicle file says; when they come back the loop takes up from there. A plant that
-says hello again has started anew, and so does the loop.
+frame with the same tick number. When readings stop, this end's dead-man puts the outputs into their safe state and
+the loop stands still, so that it takes up where the actuators were left when readings come back. A plant that says
+hello again has started anew, and so does the loop.
 
 A port has `read(buffer, timeout_ms) -> count` and `write(buffer, count)`. Portable: CPython and MicroPython.
 """
 
 from onboard.app import build_loop
 from onboard.link.arrivals import DUPLICATE, LATE
-from onboard.link.frame import BYE, HELLO, OUTPUTS, READINGS, Decoder, Encoder, wire_size
+from onboard.link.frame import ASK, BYE, HELLO, OUTPUTS, READINGS, Decoder, Encoder, wire_size
 from onboard.link.hello import SIZE, Hello
 from onboard.link.layout import outputs_layout, readings_layout
 
@@ -51,25 +51,23 @@ class Controller:
         self._encoder = Encoder(bytearray(wire_size(len(self._payload))))
         self._sequence = 0
         self._chunk = bytearray(512)
-        self._silence_ms = max(1000 // settings["rate_hz"], 1)
         self._driver = WireDriver(self._in.channels, self._out.channels)
-        self.loop = None
+        self.loop = None  # until the plant has said hello
         self.refusal = None
+        self.silent = False  # have the readings stopped
 
     def serve(self, patience_ms):
-        """Until the plant says bye or does not fit; silence of `patience_ms` before the readings count as lost."""
-        silent_ms = 0
+        """Until the plant says bye or does not fit; after `patience_ms` of silence the outputs go safe."""
         while True:
-            wait_ms = patience_ms if silent_ms < patience_ms else self._silence_ms
-            count = self._port.read(self._chunk, wait_ms)
+            count = self._port.read(self._chunk, patience_ms)
             if count == 0:
-                silent_ms += wait_ms
-                if self.loop is not None and silent_ms >= patience_ms:
-                    self._tick_without_readings()
+                if self.loop is not None and not self.silent:
+                    self.silent = True
+                    self.loop.board.safe()
                 continue
             self.decoder.feed(self._chunk, count)
             while self.decoder.next():
-                silent_ms = 0
+                self.silent = False
                 if self.decoder.kind == BYE:
                     return
                 self._take()
@@ -80,19 +78,17 @@ class Controller:
         decoder = self.decoder
         if decoder.kind == HELLO:
             self.refusal = self._hello.refusal(decoder.payload)
-            self.loop = build_loop(self._settings, self._scenario, self._driver)
-            self.loop.arm()
+            if self.loop is None or self.loop.ticks:  # several hellos may have waited: one fresh loop will do
+                self.loop = build_loop(self._settings, self._scenario, self._driver)
+                self.loop.arm()
             self._send(HELLO, 0, self._hello.pack(self._payload))
-        elif self.loop is not None and decoder.standing != LATE:
+        elif self.loop is None:  # started behind the plant's back
+            self._send(ASK, 0, 0)
+        elif decoder.standing != LATE:
             if decoder.standing != DUPLICATE:  # of a duplicate the answer was lost: give it again
                 self._in.unpack(decoder.payload, self._driver.counts)
                 self.loop.tick()
             self._send(OUTPUTS, decoder.tick, self._out.pack(self._driver.outputs, self._payload))
-
-    def _tick_without_readings(self):
-        for i in range(self._in.channels):
-            self._driver.counts[i] = None
-        self.loop.tick()
 
     def _send(self, kind, tick, size):
         self._sequence = (self._sequence + 1) & 0xFFFF

@@ -31,6 +31,7 @@ HELLO = 1  # who I am (hello.py); the first frame after a start
 READINGS = 2  # plant to controller: one count a sensor (layout.py)
 OUTPUTS = 3  # controller to plant: one output an actuator
 BYE = 4  # the sender ends on purpose; no payload
+ASK = 5  # controller to plant: I have just started, say hello again; no payload
 
 DELIMITER = b"\0"  # alone on the wire it is no frame and no error: it ends whatever garbage came before
 LARGEST_PAYLOAD = 400  # some salt always gives a CRC without zeros for up to 418 stuffed bytes

@@ -94,6 +94,7 @@ def ticks(draw):
 def test_outputs_keep_their_limits_and_slew_whatever_is_asked_and_whatever_fires(failsafes, sequence):
     driver = OneSensor()
     board = build_board(channels(), driver, RATE_HZ)
+    board.actuators[2].map.stays = False  # as a thruster's: off is no force
     gate = build_gate(failsafes, board, RATE_HZ)
     state = State(board, 10_000)
     rest = [min(max(a.safe or 0, a.low), a.high) for a in board.actuators]
@@ -109,7 +110,8 @@ def test_outputs_keep_their_limits_and_slew_whatever_is_asked_and_whatever_fires
             output = state.outputs[i]
             if output is None:
                 assert gate.action == OFF or (gate.action == SAFE and actuator.safe is None)
-                last[i] = rest[i]
+                if not actuator.map.stays:
+                    last[i] = rest[i]
                 continue
             assert type(output) is int
             assert gate.action != OFF

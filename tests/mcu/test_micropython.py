@@ -19,19 +19,6 @@ HEAP_STEP_KB = 8
 
 
 @pytest.fixture(scope="session")
-def micropython() -> str:
-    got = subprocess.run(
-        ["sh", str(PROJECT / "deploy/mcu/get-micropython")],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert got.returncode == 0, f"there is no MicroPython to test with: {got.stderr}"
-    return got.stdout.strip()
-
-
-@pytest.fixture(scope="session")
 def settings_files(tmp_path_factory) -> dict[str, str]:
     """The swimmer's settings as plain JSON, one file a scenario, as a board would be sent them."""
     settings = onboard.vehicle.read(VehicleFile.open(onboard.vehicle.find("fish")))

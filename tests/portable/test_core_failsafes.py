@@ -223,14 +223,27 @@ def test_a_float_command_leaves_as_an_integer():
         assert isinstance(output, int)
 
 
-def test_after_off_an_actuator_starts_from_where_it_is_taken_to_rest():
+def test_after_off_a_servo_starts_from_where_it_was():
     bench = Bench(failsafe("a", "not_armed", "off"))
     bench.state.commands = [ONE, ONE]
     bench.step(100)
     bench.state.armed = False
     bench.step(5)
     bench.state.armed = True
-    assert bench.step() == [STEP, fixed(0.5) + STEP]
+    bench.state.commands = [0, 0]
+    assert bench.step() == [ONE - STEP, ONE - STEP]
+
+
+def test_after_off_an_actuator_that_does_not_stay_starts_from_rest():
+    bench = Bench()
+    bench.board.actuators[1].map.stays = False
+    bench.gate = build_gate([failsafe("a", "not_armed", "off")], bench.board, 100)
+    bench.state.commands = [ONE, ONE]
+    bench.step(100)
+    bench.state.armed = False
+    bench.step(5)
+    bench.state.armed = True
+    assert bench.step() == [ONE, fixed(0.5) + STEP]
 
 
 def test_the_state_says_whether_commands_got_through():

@@ -1,0 +1,108 @@
+"""The plant on one end of a wire, the controller on the other: the same commands as in one process, and safe."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from hal.ports import Port
+from tests.conftest import EEL
+from tools.hil import open_line
+
+SLEW_US = 12.0 * 636.6 / 100  # the fish's slew limit in microseconds a tick
+
+
+@pytest.mark.parametrize("controller", ["cpython", "micropython"])
+@pytest.mark.parametrize("vehicle, scenario", [("fish", "cruise"), ("fish", "pool"), (EEL, "pool")])
+def test_bench_and_simulation_command_the_same_to_the_bit(caudal, vehicle, scenario, controller):
+    common = ("--scenario", scenario, "--for", 20)
+    caudal.json("run", vehicle, *common, "--log", "sim.mcap")
+    wired = caudal.json("hil", "run", vehicle, *common, "--controller", controller, "--log", "hil.mcap")
+    assert wired["bad"] == wired["lost"] == wired["gone_ticks"] == 0
+    same = caudal.json("compare", "sim.mcap", "hil.mcap")
+    print(f"{scenario} on {controller}: {same['equal']} of {same['commands']} commands equal")
+    assert same["equal"] == same["commands"] > 0
+
+
+def test_a_controller_with_another_vehicle_file_is_refused_naming_both(caudal):
+    master, slave = open_line()
+    line = os.ttyname(slave)
+    other = [sys.executable, "-m", "tools.cli", "run", "fish", "--on", f"hil:{line}", "--set", "gait.rows=20"]
+    controller = subprocess.Popen(other, stderr=subprocess.PIPE, text=True, cwd=caudal.folder)
+    relay = Port(master, "bench")
+    from tools.plant_end import PlantEnd, Refusal
+    from tools.vehicles import open_vehicle
+
+    vehicle = open_vehicle("fish")
+    with pytest.raises(Refusal, match=vehicle.file.digest()[:16]) as refused:
+        PlantEnd(vehicle.settings, vehicle.file.digest(), relay).greet(60)
+    assert open_vehicle("fish", ["gait.rows=20"]).file.digest()[:16] in str(refused.value)
+    _, said = controller.communicate(timeout=60)
+    assert controller.returncode == 2 and said.count("\n") == 1 and vehicle.file.digest()[:16] in said
+    relay.close()
+    os.close(slave)
+
+
+@pytest.mark.parametrize("name", ["/nonexistent/tty", "/dev/null", "tcp:127.0.0.1:1"])
+def test_a_port_that_cannot_be_opened_is_one_sentence(caudal, name):
+    for words in (
+        ("run", "fish", "--on", f"hil:{name}"),
+        ("hil", "plant", "fish", name, "--scenario", "cruise"),
+    ):
+        done = caudal(*words)
+        assert (
+            done.returncode == 2 and done.stderr.count("\n") == 1 and name.removeprefix("tcp:") in done.stderr
+        )
+
+
+def test_a_line_that_loses_damages_and_repeats_frames_gives_the_same_commands(bench):
+    clean, dirty = bench("fish", "cruise"), bench("fish", "cruise", drop=0.02, corrupt=0.02, duplicate=0.02)
+    clean.swim(5)
+    dirty.swim(5)
+    assert dirty.line.faults > 20
+    assert dirty.vehicle.gone_ticks == 0
+    assert dirty.outputs == clean.outputs
+
+
+def test_a_cut_wire_stops_every_servo_and_mended_it_resumes_without_a_jump(bench, monkeypatch):
+    monkeypatch.setattr("tools.remote.PATIENCE_S", 0.3)
+    wire = bench("fish", "cruise")
+    wire.swim(3)
+    before = wire.outputs[-1]
+    assert all(pulse > 0 for pulse in before)
+    wire.cut()
+    wire.swim(1.0)  # a hundred ticks, the first of which waits for the patience to end
+    assert wire.outputs[-1] == [0, 0, 0, 0] and wire.outputs[len(wire.outputs) - 100] == [0, 0, 0, 0]
+    assert wire.controller.silent and wire.controller.loop.board.outputs == [
+        0,
+        0,
+        0,
+        0,
+    ]  # by its own judgement
+    wire.mend()
+    wire.swim(3)
+    back = next(k for k in range(400, len(wire.outputs)) if all(wire.outputs[k]))
+    assert back < 400 + 150
+    assert wire.vehicle.gone is False and wire.controller.loop.fault is None
+    for earlier, later in zip([before, *wire.outputs[back:-1]], wire.outputs[back:], strict=True):
+        for a, b in zip(earlier, later, strict=True):
+            assert abs(a - b) <= SLEW_US + 1
+
+
+def test_a_controller_that_hangs_for_a_moment_costs_nothing_in_lockstep(bench):
+    wire, other = bench("fish", "cruise"), bench("fish", "cruise")
+    wire.swim(1)
+    wire.stall(0.4)
+    wire.swim(1)
+    other.swim(2)
+    assert wire.vehicle.gone_ticks == 0 and wire.outputs == other.outputs
+
+
+def test_a_controller_that_started_anew_is_greeted_again(bench, monkeypatch):
+    wire = bench("fish", "cruise")
+    wire.swim(1)
+    wire.controller.loop = None  # as after a restart: it knows nothing of the plant
+    wire.swim(1)
+    assert wire.controller.loop is not None and wire.controller.loop.ticks <= 100
+    assert wire.vehicle.gone_ticks == 0

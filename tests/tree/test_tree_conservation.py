@@ -1,0 +1,80 @@
+"""What physics keeps, the plant keeps: energy and momentum; and its error shrinks as its order says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from trees import add_water, model_of, random_state, random_tables
+
+HINGES = ["revolute", "spherical", "fixed"]
+
+
+def swimming(seed: int, count: int, **options):
+    """A tree that floats half-way, with carried water, springs and no drag; and a gentle start."""
+    tables = add_water(random_tables(seed, count, HINGES), seed, drag=False)
+    model = model_of(tables, **options)
+    x, noise = model.state(), random_state(model, np.random.default_rng(seed), 0.3)
+    x[7:13], x[-(model.freedoms - 6) :] = noise[7:13], noise[-(model.freedoms - 6) :]
+    return model, x
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_energy_is_kept_with_carried_water_springs_and_hulls_across_the_surface(seed):
+    model, x = swimming(seed, 6)
+    states = model.rollout(x, 10_000, 0.001, every=100)
+    energies = [model.energies(state) for state in states]
+    total = np.array([sum(kinds.values()) for kinds in energies])
+    turned_over = np.ptp([kinds["kinetic"] for kinds in energies])
+    assert np.ptp([kinds["buoyancy"] for kinds in energies]) > 0.01 * turned_over  # the surface was crossed
+    assert np.abs(total - total[0]).max() < 1e-8 * turned_over
+
+
+def test_momentum_is_kept_without_gravity_and_water():
+    model, x = swimming(4, 8, gravity=False, fluid=False)
+    before = model.momentum(x)
+    centre = model.centre_of_mass(x)
+    for state, seconds in zip(model.rollout(x, 5000, 0.001, every=1000)[1:], range(1, 6), strict=True):
+        assert np.abs(model.momentum(state) - before).max() < 1e-10 * np.abs(before).max()
+        gone = before[:3] / sum(body.mass_kg for body in model.spec.body) * seconds
+        assert np.abs(model.centre_of_mass(state) - centre - gone).max() < 1e-10
+
+
+def test_the_impulse_of_bodies_and_carried_water_is_kept_without_gravity():
+    model, x = swimming(5, 8, gravity=False)
+    before = model.momentum(x)
+    for state in model.rollout(x, 5000, 0.001, every=500):
+        assert np.abs(model.momentum(state) - before).max() < 1e-9 * np.abs(before).max()
+
+
+def test_halving_the_step_divides_the_error_of_rk4_by_sixteen():
+    model, x = swimming(6, 5, gravity=False)
+    ends = [model.rollout(x, round(1.0 / dt), dt, every=round(1.0 / dt))[-1] for dt in (0.008, 0.004, 0.0005)]
+    ratio = np.abs(ends[0] - ends[2]).max() / np.abs(ends[1] - ends[2]).max()
+    assert 12 < ratio < 20
+
+
+def test_halving_the_step_halves_the_error_of_the_semi_implicit_step():
+    model, x = swimming(6, 5)
+    exact = model.rollout(x, 1000, 0.001)[-1]
+    ends = [model.rollout(x, round(1.0 / dt), dt, method="semi-implicit")[-1] for dt in (0.0004, 0.0002)]
+    ratio = np.abs(ends[0] - exact).max() / np.abs(ends[1] - exact).max()
+    assert 1.7 < ratio < 2.3
+
+
+def test_energy_never_grows_in_still_water_with_drag():
+    model = model_of(add_water(random_tables(8, 8, HINGES), 8))
+    x = random_state(model, np.random.default_rng(8), 0.3)
+    energy = np.array([model.energy(state) for state in model.rollout(x, 10_000, 0.001, every=20)])
+    assert (np.diff(energy) < 1e-9 * np.ptp(energy)).all()
+    assert energy[-1] < energy[0]
+
+
+@pytest.mark.parametrize("method", ["rk4", "semi-implicit"])
+def test_the_same_start_gives_the_same_run_bit_for_bit(method):
+    model, x = swimming(9, 6)
+    first = model.rollout(x, 500, 0.001, method=method)
+    again = swimming(9, 6)[0].rollout(x, 500, 0.001, method=method)
+    by_hand = x
+    for _ in range(500):
+        by_hand = model.step(by_hand, None, 0.001, method)
+    assert (first == again).all() and (first[-1] == by_hand).all()

@@ -1,0 +1,53 @@
+"""The surface swimmer of vehicles/snake.toml: its undulation (Natrix eq. 17, 18), frozen shapes, starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import sim_plant
+from sim_plant.afloat import afloat, rolled
+
+FILE = Path(__file__).parent / "vehicles" / "snake.toml"
+LENGTH_M, WAVES, ENVELOPE = 1.24, 1.5, 0.1
+PLACES_M = {"q0": 0.115, "q3": 0.390, "q4": 0.560, "q5": 0.730, "q6": 0.900, "q7": 1.070}  # from the snout
+
+
+def frozen(model: sim_plant.Model, amplitude_rad: float) -> np.ndarray:
+    """At rest in a cosine shape, at the surface."""
+    x = model.state()
+    for name, s in PLACES_M.items():
+        x[model.q[name]] = amplitude_rad * np.exp(ENVELOPE * s) * np.cos(2 * np.pi * WAVES * s / LENGTH_M)
+    return x
+
+
+def undulation(model: sim_plant.Model, amplitude_rad: float, hz: float, steps: int, dt_s: float) -> np.ndarray:
+    """Positions, velocities, accelerations of the driven joints at every half step (eq. 18)."""
+    t = 0.5 * dt_s * np.arange(2 * steps + 1)
+    told, w = np.zeros((len(t), 3, len(model.driven))), 2 * np.pi * hz
+    for name, s in PLACES_M.items():
+        phase, k = 2 * np.pi * WAVES * s / LENGTH_M - w * t, model.driven.index(name)
+        a = amplitude_rad * np.exp(ENVELOPE * s)
+        told[:, 0, k], told[:, 1, k] = a * np.sin(phase), -a * w * np.cos(phase)
+        told[:, 2, k] = -a * w * w * np.sin(phase)
+    return told
+
+
+def at_start(model: sim_plant.Model, told: np.ndarray, roll_deg: float = 1.0) -> np.ndarray:
+    """Afloat in the shape of told's first row, then rolled; momentum zero while the joints move."""
+    x = model.state()
+    for k, name in enumerate(model.driven):
+        x[model.q[name]] = told[0, 0, k]
+    x = rolled(afloat(model, x), np.radians(roll_deg))
+    for k, name in enumerate(model.driven):
+        x[model.qd[name]] = told[0, 1, k]
+    mass, joints = model.mass_matrix(x), x[-(model.freedoms - 6) :]
+    x[7:13] = np.linalg.solve(mass[:6, :6], -mass[:6, 6:] @ joints)
+    return x
+
+
+def roll_deg(states: np.ndarray) -> np.ndarray:
+    """Roll of the base, Euler angle x of z-y-x, one each state."""
+    w, x, y, z = states[:, 3:7].T
+    return np.degrees(np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)))
