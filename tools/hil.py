@@ -1,4 +1,7 @@
-"""Hardware in the loop: the plant on one end of a serial line, the controller on the other, in lockstep.
+"""Hardware in the loop: the plant on one end of a serial line, the controller on the other.
+
+In lockstep by default: simulated time stands still until the controller has answered. With --realtime the plant runs
+free, paced by the clock, as a vehicle would.
 
 `caudal hil run` starts both ends on pseudo-terminals; `caudal hil plant` is the plant's end alone, on a port.
 """
@@ -59,7 +62,7 @@ def _swim(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, ports:
 
     def launch(name, body):
         end = PlantEnd(vehicle.settings, digest, next(left))
-        return Remote(name, body, end, 1_000_000 // vehicle.settings["rate_hz"])
+        return Remote(name, body, end, 1_000_000 // vehicle.settings["rate_hz"], free=args.realtime)
 
     fleet = Fleet(vehicle, scenario_name, args.seed, launch)
     start = time.monotonic()
@@ -77,12 +80,13 @@ def _swim(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, ports:
         "lost": sum(a.lost for a in arrivals),
         "bad": sum(a.bad for a in arrivals),
         "gone_ticks": sum(swimmer.gone_ticks for swimmer in fleet.swimmers),
+        "worst_round_trip_us": max(a.worst_round_trip_us for a in arrivals),
     }
     if args.json:
         say.as_json(result)
     else:
         summary.show(result)
-        keys = ("exchanges_per_s", "bytes_per_exchange", "lost", "bad", "gone_ticks")
+        keys = ("exchanges_per_s", "bytes_per_exchange", "lost", "bad", "gone_ticks", "worst_round_trip_us")
         say.table([(key, result[key]) for key in keys])
     return 1 if fleet.fault or result["stopped_early"] else 0
 

@@ -1,6 +1,7 @@
 """The plant's end of the bench wire: sends a tick's readings, waits for the outputs of that tick.
 
-In lockstep simulated time stands still while it waits. A frame without an answer is sent again; after the
+In lockstep simulated time stands still while it waits (`exchange`); free running it does not wait, and takes what
+has come (`post`, `collect`). In lockstep a frame without an answer is sent again; after the
 patience given the other end counts as gone: the exchange gives None, and whoever steps the plant puts its
 actuators into their safe state. A controller that has started anew asks for a hello, and gets it.
 """
@@ -8,6 +9,7 @@ actuators into their safe state. A controller that has started anew asks for a h
 import time
 from typing import Any
 
+from onboard.link.arrivals import NEW
 from onboard.link.frame import ASK, BYE, DELIMITER, HELLO, OUTPUTS, READINGS, Decoder, Encoder, wire_size
 from onboard.link.hello import SIZE, Hello
 from onboard.link.layout import outputs_layout, readings_layout
@@ -34,6 +36,7 @@ class PlantEnd:
         self.bytes_sent = 0
         self.bytes_received = 0
         self._asked = False  # has the other end asked for a hello
+        self._posted = [0] * 256  # when a tick's readings went, ns
 
     def greet(self, patience_s: float = 20.0) -> bool:
         """Say hello until the other end does; False if it never did."""
@@ -65,6 +68,31 @@ class PlantEnd:
                 self._send(HELLO, 0, self._hello.pack(self._payload))
             if time.monotonic() >= give_up:
                 return None
+
+    def post(self, tick: int, counts: list[int | None]) -> None:
+        """Free running: send a tick's readings and do not wait."""
+        if self._asked:
+            self._asked = False
+            self._send(HELLO, 0, self._hello.pack(self._payload))
+        self._send(READINGS, tick, self._out.pack(counts, self._payload))
+        self._posted[tick % len(self._posted)] = time.monotonic_ns()
+
+    def collect(self, tick: int) -> list[int] | None:
+        """Free running: the newest outputs that have come since the last time, or None."""
+        newest = None
+        while count := self._port.read(self._chunk, 0):
+            self.bytes_received += count
+            self.decoder.feed(self._chunk, count)
+            while self.decoder.next():
+                if self.decoder.kind == ASK:
+                    self._asked = True
+                elif self.decoder.kind == OUTPUTS and self.decoder.standing == NEW:
+                    self._in.unpack(self.decoder.payload, self._outputs)
+                    newest = self._outputs
+                    if tick - self.decoder.tick < len(self._posted):
+                        asked_ns = self._posted[self.decoder.tick % len(self._posted)]
+                        self.decoder.arrivals.round_trip((time.monotonic_ns() - asked_ns) // 1000)
+        return newest
 
     def bye(self) -> None:
         self._send(BYE, 0, 0)

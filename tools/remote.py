@@ -1,17 +1,23 @@
 """A vehicle of the fleet whose controller sits at the other end of a wire."""
 
 from hal.ports import PortError
+from onboard.link.dead_man import DeadMan
 from onboard.record import Recorder, Topic
 from sim_plant.world import Body
 from tools.plant_end import PlantEnd
 
+DEAD_MAN_TICKS = 20
 PATIENCE_S = 2.0  # lockstep: how long an answer may take before the controller counts as gone
 
 
 class Remote:
-    """`period_us` of its loop: while the controller is gone, time goes on about as fast as the clock."""
+    """`period_us` of its loop: while the controller is gone, time goes on about as fast as the clock.
 
-    def __init__(self, name: str, body: Body, end: PlantEnd, period_us: int) -> None:
+    `free` running, the plant is paced by the clock and waits for nobody: outputs take effect in the tick after they
+    came, and a dead-man of DEAD_MAN_TICKS says when the controller is gone.
+    """
+
+    def __init__(self, name: str, body: Body, end: PlantEnd, period_us: int, free: bool = False) -> None:
         self.name = name
         self.body = body
         self.end = end
@@ -21,6 +27,7 @@ class Remote:
         self.outputs = [0] * len(body.actuators)
         self._period_s = period_us / 1e6
         self._tick = 0
+        self._dead_man = DeadMan(DEAD_MAN_TICKS) if free else None
         self._counts: list[int | None] = [None] * len(body.sensors)
         self._recorder: Recorder | None = None
         self._topics: list[Topic] = []
@@ -79,6 +86,12 @@ class Remote:
         if self.fault:
             return None
         try:
+            if self._dead_man:
+                fresh = self.end.collect(self._tick)
+                self.end.post(self._tick, self._counts)
+                if self._dead_man.step(fresh is not None):
+                    return None
+                return fresh or self.outputs
             return self.end.exchange(self._tick, self._counts, self._period_s if self.gone else PATIENCE_S)
         except PortError as error:
             self.fault = str(error)

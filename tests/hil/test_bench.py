@@ -23,6 +23,8 @@ def test_bench_and_simulation_command_the_same_to_the_bit(caudal, vehicle, scena
     same = caudal.json("compare", "sim.mcap", "hil.mcap")
     print(f"{scenario} on {controller}: {same['equal']} of {same['commands']} commands equal")
     assert same["equal"] == same["commands"] > 0
+    assert caudal.json("replay", "hil.mcap")["identical"]
+    assert caudal("report", "hil.mcap").returncode == 0
 
 
 def test_a_controller_with_another_vehicle_file_is_refused_naming_both(caudal):
@@ -106,3 +108,41 @@ def test_a_controller_that_started_anew_is_greeted_again(bench, monkeypatch):
     wire.swim(1)
     assert wire.controller.loop is not None and wire.controller.loop.ticks <= 100
     assert wire.vehicle.gone_ticks == 0
+
+
+def test_free_running_nothing_is_lost_and_it_swims(caudal):
+    result = caudal.json("hil", "run", "fish", "--scenario", "cruise", "--for", 5, "--realtime")
+    assert result["simulated_s"] == 5 and result["lost"] == result["bad"] == 0
+    assert result["worst_round_trip_us"] > 0
+    assert result["mean_speed_m_s"] > 0.02
+
+
+def test_free_running_a_silent_controller_is_found_gone_after_its_ticks():
+    from tools.remote import DEAD_MAN_TICKS, Remote
+
+    class Silent:
+        def collect(self, tick):
+            return [1500] if tick < 30 else None
+
+        def post(self, tick, counts):
+            pass
+
+    class Still:
+        sensors, actuators, truth_fields = [], ["tail"], []
+        written: list[list[int]] = []
+
+        def read(self, counts):
+            pass
+
+        def truth(self):
+            return []
+
+        def write(self, outputs):
+            self.written.append(list(outputs))
+
+    vehicle = Remote("one", Still(), Silent(), 10_000, free=True)
+    for _ in range(100):
+        vehicle.tick(0, 0)
+    assert Still.written[:30] == [[1500]] * 30
+    assert Still.written.index([0]) == 29 + DEAD_MAN_TICKS
+    assert vehicle.gone and Still.written[-1] == [0]
