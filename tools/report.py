@@ -197,7 +197,8 @@ def _joints(log: Log, window_s: float = 10.0) -> Any:
         (line,) = axes.plot(time_s[late], reached[late], label=joint)
         if commands:
             asked = np.degrees(summary.column(log, f"/{name}/commands", joint))
-            axes.plot(time_s[late], asked[late], ":", color=line.get_color(), linewidth=0.8)
+            at_s, asked, shown = summary.aligned(time_s, asked, late)
+            axes.plot(at_s[shown], asked[shown], ":", color=line.get_color(), linewidth=0.8)
     axes.set(xlabel="time, s", ylabel="angle, deg", title=f"{name}: reached (dotted: asked)")
     axes.legend(loc="upper right", ncols=max(1, math.ceil(len(joints) / 2)))
     return figure
@@ -208,7 +209,7 @@ def _timing(log: Log) -> Any:
     for name in summary.vehicles_of(log):
         cost = np.sort(summary.column(log, f"/{name}/loop", "cost_us"))
         late = np.sort(summary.column(log, f"/{name}/loop", "late_us"))
-        share = np.linspace(0, 100, len(cost))
+        share = np.linspace(0, 100, len(cost))  # of the ticks, cheapest first
         thin = _thin(len(cost))
         axes.plot(share[thin], cost[thin] + 1, label=f"{name} cost of a tick")
         if late[-1] > 0:

@@ -23,6 +23,12 @@ def column(log: Log, topic: str, field: str) -> np.ndarray:
     return np.array(log.topics[topic].column(field), dtype=float)
 
 
+def aligned(*columns: np.ndarray) -> list[np.ndarray]:
+    """Columns of several topics cut to the ticks that all have: a killed run may lack the last of some."""
+    shortest = min(len(column) for column in columns)
+    return [column[:shortest] for column in columns]
+
+
 def settings_of(log: Log) -> dict[str, Any]:
     overrides = [line for line in log.run.get("overrides", "").split("\n") if line]
     return read(
@@ -34,6 +40,12 @@ def summarise(log: Log) -> dict[str, Any]:
     names = vehicles_of(log)
     if not names or "vehicle_file" not in log.run:
         raise say.Refused("the log holds no run of a vehicle")
+    for name in names:
+        for topic in (f"/{name}/loop", f"/{name}/truth"):
+            if topic not in log.topics or not len(log.topics[topic]):
+                raise say.Refused(
+                    f"the log holds nothing in {topic}; it ends before the first tick, or is no simulation"
+                )
     settings = settings_of(log)
     scenario = settings["scenarios"][log.run["scenario"]]
     rate_hz = settings["rate_hz"]
@@ -137,11 +149,15 @@ def _off_path(log: Log, name: str, scenario: dict) -> dict[str, float]:
 
 def _off_target(log: Log, name: str, scenario: dict) -> dict[str, float]:
     truth = f"/{name}/truth"
-    apart_m = np.hypot(
-        column(log, truth, "x_m") - column(log, "/target/truth", "x_m"),
-        column(log, truth, "y_m") - column(log, "/target/truth", "y_m"),
+    x, y, target_x, target_y, time_ns = aligned(
+        column(log, truth, "x_m"),
+        column(log, truth, "y_m"),
+        column(log, "/target/truth", "x_m"),
+        column(log, "/target/truth", "y_m"),
+        np.array(log.topics[truth].time_ns),
     )
-    late = np.array(log.topics[truth].time_ns) > SETTLE_S * 1e9
+    apart_m = np.hypot(x - target_x, y - target_y)
+    late = time_ns > SETTLE_S * 1e9
     return _errors("pursuit_error", np.abs(apart_m - scenario["distance_m"])[late])
 
 

@@ -12,6 +12,7 @@ from mcap.reader import make_reader
 from onboard.log import Log
 from tests.conftest import EEL
 from tools.replay import replay
+from tools.report import write_report
 
 
 def test_the_same_seed_gives_the_same_commands_bit_for_bit(caudal):
@@ -88,7 +89,24 @@ def kill_and_check(folder) -> float:
     assert newest > 0 and missing_s <= 1.0
     result = replay(Log(log))
     assert result["identical"] and result["ticks"] > 0
+    assert write_report(log).exists()
     return missing_s
+
+
+def test_a_log_without_a_single_tick_is_refused_in_a_sentence(caudal):
+    from onboard.record import Recorder
+
+    source = Log(make_log(caudal))
+    with Recorder(caudal.folder / "bare.mcap", source.run, lossless=True) as recorder:
+        for name in ("outputs", "loop", "truth"):
+            recorder.topic(f"/fish_1/{name}", [("int32", "tail_1")])
+    done = caudal("report", "bare.mcap")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "first tick" in done.stderr
+
+
+def make_log(caudal):
+    assert caudal("run", "fish", "--for", 1, "--log", "a.mcap").returncode == 0
+    return caudal.folder / "a.mcap"
 
 
 if __name__ == "__main__":  # python -m tests.swim.test_records 50
