@@ -13,13 +13,14 @@ import subprocess
 import sys
 import tempfile
 import termios
-import time
 import tty
 from pathlib import Path
+from typing import Any
 
 from hal.ports import Port, PortError, open_port
 from tools import options, say, summary
 from tools.fleet import Fleet
+from tools.paced import BITS_A_BYTE, PacedPort
 from tools.plant_end import PlantEnd, Refusal
 from tools.remote import Remote
 from tools.run import add_run_options, record_and_swim
@@ -36,6 +37,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
     add_run_options(plant)
     both = actions.add_parser("run", help="both ends, on pseudo-terminals")
     options.add_vehicle(both)
+    both.add_argument(
+        "--baud", type=options.natural, help="pace the line as a serial one (default: not at all)"
+    )
     both.add_argument("--controller", choices=("cpython", "micropython"), default="cpython")
     add_run_options(both)
 
@@ -51,12 +55,13 @@ def run(args: argparse.Namespace) -> int:
                 raise say.Refused(f"one port serves one vehicle, the world has {vehicles}; --set {key}=1")
             return _swim(args, vehicle, scenario_name, [open_port(args.port)])
         with Bench(vehicle, args.vehicle, scenario_name, args.set, args.controller, vehicles) as bench:
-            return _swim(args, vehicle, scenario_name, bench.ports)
+            ports = [PacedPort(port, args.baud) for port in bench.ports] if args.baud else bench.ports
+            return _swim(args, vehicle, scenario_name, ports)
     except (PortError, Refusal) as error:
         raise say.Refused(str(error)) from error
 
 
-def _swim(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, ports: list[Port]) -> int:
+def _swim(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, ports: list[Any]) -> int:
     left = iter(ports)
     digest = vehicle.file.digest()
 
@@ -65,9 +70,7 @@ def _swim(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, ports:
         return Remote(name, body, end, 1_000_000 // vehicle.settings["rate_hz"], free=args.realtime)
 
     fleet = Fleet(vehicle, scenario_name, args.seed, launch)
-    start = time.monotonic()
     result = record_and_swim(args, vehicle, scenario_name, fleet, on=f"hil:{args.action}")
-    wall_s = time.monotonic() - start
     ends = [swimmer.end for swimmer in fleet.swimmers]
     for end in ends:
         if not fleet.fault:
@@ -75,19 +78,22 @@ def _swim(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, ports:
     ticks = len(ends) * result["simulated_s"] * vehicle.settings["rate_hz"]
     arrivals = [end.decoder.arrivals for end in ends]
     result |= {
-        "exchanges_per_s": ticks / wall_s,
+        "exchanges_per_s": ticks / max(sum(swimmer.wire_s for swimmer in fleet.swimmers), 1e-9) * len(ends),
         "bytes_per_exchange": sum(end.bytes_sent + end.bytes_received for end in ends) / max(ticks, 1),
         "lost": sum(a.lost for a in arrivals),
         "bad": sum(a.bad for a in arrivals),
         "gone_ticks": sum(swimmer.gone_ticks for swimmer in fleet.swimmers),
         "worst_round_trip_us": max(a.worst_round_trip_us for a in arrivals),
     }
+    if getattr(args, "baud", None):
+        needed_s = result["bytes_per_exchange"] * BITS_A_BYTE / args.baud
+        result["share_of_line"] = result["exchanges_per_s"] / len(ends) * needed_s
     if args.json:
         say.as_json(result)
     else:
         summary.show(result)
         keys = ("exchanges_per_s", "bytes_per_exchange", "lost", "bad", "gone_ticks", "worst_round_trip_us")
-        say.table([(key, result[key]) for key in keys])
+        say.table([(key, result[key]) for key in (*keys, "share_of_line") if key in result])
     return 1 if fleet.fault or result["stopped_early"] else 0
 
 

@@ -1,5 +1,7 @@
 """A vehicle of the fleet whose controller sits at the other end of a wire."""
 
+import time
+
 from hal.ports import PortError
 from onboard.link.dead_man import DeadMan
 from onboard.record import Recorder, Topic
@@ -24,6 +26,7 @@ class Remote:
         self.fault: str | None = None
         self.gone = False
         self.gone_ticks = 0
+        self.wire_s = 0.0  # spent in exchanges: the line and the controller, not the plant
         self.outputs = [0] * len(body.actuators)
         self._period_s = period_us / 1e6
         self._tick = 0
@@ -85,6 +88,7 @@ class Remote:
     def _exchange(self) -> list[int] | None:
         if self.fault:
             return None
+        start = time.monotonic()
         try:
             if self._dead_man:
                 fresh = self.end.collect(self._tick)
@@ -96,3 +100,5 @@ class Remote:
         except PortError as error:
             self.fault = str(error)
             return None
+        finally:
+            self.wire_s += time.monotonic() - start
