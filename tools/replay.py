@@ -13,6 +13,7 @@ from onboard.app import build_loop
 from onboard.log import Log
 from onboard.vehicle import find, read
 from tools import options, say
+from tools.recorded import vehicle_file
 
 
 class RecordedDriver:
@@ -75,14 +76,7 @@ def replay(log: Log, vehicle_path: str | None = None, overrides: list[str] | Non
 def _settings(log: Log, vehicle_path: str | None, overrides: list[str]) -> dict[str, Any]:
     if vehicle_path:
         return read(VehicleFile.open(find(vehicle_path), overrides))
-    if "vehicle_file" not in log.run:
-        raise say.Refused("the log does not hold its vehicle file; give one with --vehicle")
-    recorded = [line for line in log.run.get("overrides", "").split("\n") if line]
-    return read(
-        VehicleFile.parse(
-            log.run["vehicle_file"], f"{log.run.get('vehicle')}.toml in the log", recorded + overrides
-        )
-    )
+    return read(vehicle_file(log, overrides))
 
 
 def _replay_one(log: Log, name: str, settings: dict, scenario: dict, result: dict) -> dict | None:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from hal.vehicle_file import VehicleFile
 from onboard.log import Log
+from onboard.vehicle import read
 from sim_plant.spec import WorldSpec, read_worlds
 from tools import options, plots, say, summary
+from tools.recorded import vehicle_file
 
 POINTS = 2500  # a line on a page needs no more
 STYLE = """
@@ -142,10 +143,8 @@ def _trajectory(log: Log) -> Any:
 
 
 def _world(log: Log) -> WorldSpec:
-    overrides = [line for line in log.run.get("overrides", "").split("\n") if line]
-    file = VehicleFile.parse(log.run["vehicle_file"], "the log's vehicle file", overrides)
-    scenario = summary.settings_of(log)["scenarios"][log.run["scenario"]]
-    return read_worlds(file)[scenario["world"]]
+    file = vehicle_file(log)
+    return read_worlds(file)[read(file)["scenarios"][log.run["scenario"]]["world"]]
 
 
 def _patches() -> Any:

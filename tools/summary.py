@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from hal.vehicle_file import VehicleFile
 from onboard.guidance.tasks import ClosedPath
 from onboard.log import Log
 from onboard.vehicle import read
 from tools import say
+from tools.recorded import vehicle_file
 
 SETTLE_S = 20.0  # a task's error is judged after the vehicle had time to get there
 
@@ -29,16 +29,9 @@ def aligned(*columns: np.ndarray) -> list[np.ndarray]:
     return [column[:shortest] for column in columns]
 
 
-def settings_of(log: Log) -> dict[str, Any]:
-    overrides = [line for line in log.run.get("overrides", "").split("\n") if line]
-    return read(
-        VehicleFile.parse(log.run["vehicle_file"], f"{log.run['vehicle']}.toml in the log", overrides)
-    )
-
-
 def summarise(log: Log) -> dict[str, Any]:
     names = vehicles_of(log)
-    if not names or "vehicle_file" not in log.run:
+    if not names:
         raise say.Refused("the log holds no run of a vehicle")
     for name in names:
         for topic in (f"/{name}/loop", f"/{name}/truth"):
@@ -46,7 +39,7 @@ def summarise(log: Log) -> dict[str, Any]:
                 raise say.Refused(
                     f"the log holds nothing in {topic}; it ends before the first tick, or is no simulation"
                 )
-    settings = settings_of(log)
+    settings = read(vehicle_file(log))
     scenario = settings["scenarios"][log.run["scenario"]]
     rate_hz = settings["rate_hz"]
     each = [_vehicle(log, name, 1_000_000 // rate_hz) for name in names]
