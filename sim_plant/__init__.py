@@ -1,5 +1,10 @@
 """The simulated plant: device units in, raw counts out; and any tree of bodies by `load`."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sim_plant.model import Model, load
+
 __all__ = ["Model", "load"]
 
 

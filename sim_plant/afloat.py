@@ -34,7 +34,10 @@ def afloat(model: Model, state: np.ndarray) -> np.ndarray:
     for _ in range(TRIES):
         asked = _asked(model, x)
         slope = np.column_stack(
-            [(_asked(model, _moved(x, d)) - _asked(model, _moved(x, -d))) / (2 * NUDGE) for d in NUDGE * np.eye(3)]
+            [
+                (_asked(model, _moved(x, d)) - _asked(model, _moved(x, -d))) / (2 * NUDGE)
+                for d in NUDGE * np.eye(3)
+            ]
         )
         move, *_ = np.linalg.lstsq(slope, -asked, rcond=1e-9)
         if np.abs(asked).max() <= BALANCED * weight:

@@ -3,7 +3,8 @@
 A tube is cut into sections at Gauss points, each a polygon clipped exactly at the water plane. A section's
 lift, its immersed area at the centroid of that area, is the gradient of the potential it displaces, so the
 sum conserves energy whatever the number of sections. An ellipsoid's immersed cap has a closed form.
-Limit: the sections of a tube that stands exactly upright meet the surface all at once, one by one.
+Limit: a section of a tube that stands exactly upright meets the surface all at once, so that the lift of such
+a tube goes in steps, one a section; lean it, or give it more.
 """
 
 from __future__ import annotations
@@ -13,16 +14,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sim_plant.compiled import inner
 from sim_plant.layout import F, N
 from sim_plant.spatial import (
     add,
     cross,
     dot,
-    inner,
     matrix,
     minus,
     put,
-    record,
     scale,
     turned,
     turned_back,
@@ -32,11 +32,11 @@ from sim_plant.tree_spec import Ellipsoid, Tube
 
 # Axes of a tube: along (e1), across (e2), towards its apex (e3). Corners and sections stand in arrays of their
 # own, each polygon four times in a row, so that a part of one is a run of corners wherever it begins.
-TUBE = record(
+TUBE = np.dtype(
     [("body", N), ("start", F, 3), ("e1", F, 3), ("e2", F, 3), ("e3", F, 3), ("corner", N), ("corners", N)]
     + [("section", N), ("sections", N), ("area_m2", F), ("across_m3", F), ("up_m3", F)]
 )
-ROUND = record([("body", N), ("at", F, 3), ("semi_axes", F, 3)])
+ROUND = np.dtype([("body", N), ("at", F, 3), ("semi_axes", F, 3)])
 
 
 def pack_hulls(hulls: Sequence[tuple[int, Tube | Ellipsoid | None]]) -> tuple[np.ndarray, ...]:
@@ -45,7 +45,7 @@ def pack_hulls(hulls: Sequence[tuple[int, Tube | Ellipsoid | None]]) -> tuple[np
     corners (corner, 2) in metres, sums (corner, 3): twice the area and six times its first moments from the
     polygon's first corner to this one, along (section, 2): place along the tube and weight, in metres.
     """
-    rounds = np.array([(0, i, h.at_m, h.semi_axes_m) for i, h in hulls if isinstance(h, Ellipsoid)], ROUND)
+    rounds = np.array([(i, h.at_m, h.semi_axes_m) for i, h in hulls if isinstance(h, Ellipsoid)], ROUND)
     tubes, corners, sums, along = [], np.zeros((0, 2)), np.zeros((0, 3)), np.zeros((0, 2))
     for i, tube in hulls:
         if not isinstance(tube, Tube):
@@ -62,7 +62,7 @@ def pack_hulls(hulls: Sequence[tuple[int, Tube | Ellipsoid | None]]) -> tuple[np
         own_sums = np.concatenate([np.zeros((1, 3)), np.cumsum(edges, axis=0)[:-1]])
         whole = own_sums[tube.sections] / (2, 6, 6)
         counts = (len(corners), tube.sections, len(along), tube.gauss)
-        tubes.append((0, i, start, e1, np.cross(e3, e1), e3, *counts, *whole))
+        tubes.append((i, start, e1, np.cross(e3, e1), e3, *counts, *whole))
         x, weight = np.polynomial.legendre.leggauss(tube.gauss)
         corners, sums = np.concatenate([corners, p]), np.concatenate([sums, own_sums])
         along = np.concatenate([along, 0.5 * length * np.column_stack([1 + x, weight])])
@@ -74,7 +74,7 @@ def lowest_corner(corners, first, count, ny, nz):
     """The corner near the middle of the row that is lowest where height is ny y + nz z."""
     # Corners stand at equal angles from the apex, so that this one is at most a few off.
     angle = math.atan2(ny, -nz)
-    k = first + 2 * count + int(math.floor(angle / (2.0 * math.pi) * count + 0.5))
+    k = first + 2 * count + math.floor(angle / (2.0 * math.pi) * count + 0.5)
     here = ny * corners[k, 0] + nz * corners[k, 1]
     for step in (1, -1):
         for _ in range(count):

@@ -5,7 +5,8 @@ That inertia stands in the tree's own (tree_layout.body_inertia), where the recu
 
 from __future__ import annotations
 
-from sim_plant.spatial import add, cross, inner, matrix, minus, put, turned, turned_back, vector
+from sim_plant.compiled import inner
+from sim_plant.spatial import add, cross, matrix, minus, put, turned, turned_back, vector
 
 
 @inner

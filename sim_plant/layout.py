@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -13,19 +11,8 @@ from sim_plant.spec import PlantSpec
 F, N = np.float64, np.int64
 
 
-def sources_digest() -> str:
-    """A digest of this package's sources."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
 WORLD = np.dtype(
-    # numba's cache looks at a kernel's own file only: it would go on running an old law inside a kernel
-    # whose file has not changed. A field named after all sources makes every change a new type to compile.
-    [(f"sources_{sources_digest()}", N)]
-    + [("time_us", N), ("pool", N), ("length_m", F), ("width_m", F), ("collisions", N), ("lasting", N)]
+    [("time_us", N), ("pool", N), ("length_m", F), ("width_m", F), ("collisions", N), ("lasting", N)]
     + [("target", N), ("target_x_m", F), ("target_y_m", F), ("target_speed_m_s", F)]
     + [("target_radius_m", F), ("target_heading_rad", F), ("target_length_m", F)]
 )

@@ -82,15 +82,13 @@ class Model:
         for name in self.joints:
             self.qd[name] = slice(q + self.v[name].start - 6, q + self.v[name].stop - 6)
         self.size, self.freedoms = q + v - 6, v
+        self._quaternions = [3, *(part.start for part in self.q.values() if part.stop - part.start == 4)]
         self._check_inertia()
 
     def state(self) -> Vector:
         """At rest at the origin, base level, joints at 0."""
         x = np.zeros(self.size)
-        x[3] = 1.0
-        for joint in self.q.values():
-            if joint.stop - joint.start == 4:
-                x[joint.start] = 1.0
+        x[self._quaternions] = 1.0
         return x
 
     def mass_matrix(self, state: Vector) -> np.ndarray:
@@ -216,16 +214,21 @@ class Model:
         states[0] = x
         done = tree_step.roll_out(self.flat, x, forces, told, dt, steps, every, method == "rk4", states[1:])
         if done < steps:
-            raise PlantDiverged(self._divergence(x, done * dt, dt))
+            raise PlantDiverged(self._divergence(x, forces[min(done, len(forces) - 1)], done + 1, dt))
         return states
 
-    def _divergence(self, last: Vector, time_s: float, dt: float) -> str:
+    def _divergence(self, last: Vector, tau: Vector, steps: int, dt: float) -> str:
+        """The sentence for it: at fault is the body that its joint (or the water, for the base) threw most."""
         self._sweep(last)
-        speed = np.abs(self.flat.bodies["velocity"]).max(axis=1)
-        fastest = next(name for k, name in enumerate(self.bodies) if self._place[k] == int(speed.argmax()))
+        self.flat.bodies["acceleration"] = 0.0
+        tree.forward(self.flat, tau, np.zeros(self.freedoms))
+        thrown = self.flat.bodies["acceleration"].copy()
+        thrown[1:] -= self.flat.bodies["acceleration"][self.flat.bodies["parent"][1:]]
+        worst = int(np.abs(thrown).max(axis=1).argmax())
+        name = next(name for k, name in enumerate(self.bodies) if self._place[k] == worst)
         return (
-            f"{self.label}: diverged {time_s:g} s into the run, {fastest} being the fastest body; take a step "
-            f"shorter than {dt:g} s, or softer springs, dampers and drag at its joint."
+            f"{self.label}: diverged {steps * dt:g} s into the run, at body {name}; take a step shorter than "
+            f"{dt:g} s, or softer springs, dampers and drag at this body."
         )
 
     def _sweep(self, state: Vector) -> None:
@@ -240,8 +243,11 @@ class Model:
         if not np.isfinite(x).all():
             k = int(np.flatnonzero(~np.isfinite(x))[0])
             raise ValueError(f"{self.label}: state[{k}], {self._part(k)}, is {x[k]}; give a finite number.")
-        if np.dot(x[3:7], x[3:7]) < 1e-6:
-            raise ValueError(f"{self.label}: the attitude state[3:7] has no length; no turn is [1, 0, 0, 0].")
+        for k in self._quaternions:
+            if np.dot(x[k : k + 4], x[k : k + 4]) < 1e-6:
+                raise ValueError(
+                    f"{self.label}: the quaternion state[{k}:{k + 4}] has no length; no turn is [1, 0, 0, 0]."
+                )
         return x
 
     def _part(self, k: int) -> str:
@@ -264,27 +270,21 @@ class Model:
         return numbers
 
     def _check_inertia(self) -> None:
-        """Some joints must not be free to move nothing; bodies without mass can make it so."""
-        kept = list(range(6)) + [
-            k for n in self.joints if n not in self.driven for k in range(self.v[n].start, self.v[n].stop)
-        ]
+        """No joint may yield without moving any mass; bodies without mass can make it so."""
+        yielding = [name for name in self.joints if name not in self.driven]
+        kept = [*range(6), *(k for name in yielding for k in range(self.v[name].start, self.v[name].stop))]
         rng = np.random.default_rng(0)
-        for k in range(3):
+        for spread in (0.0, 0.3, 0.6):
             x = self.state()
-            x[JOINTS_AT : self.size - self.freedoms + 6] += (
-                0.3 * k * rng.standard_normal(self.size - self.freedoms - 7)
-            )
+            positions = x[JOINTS_AT : self.size - self.freedoms + 6]
+            positions += spread * rng.standard_normal(len(positions))
             mass = self.mass_matrix(x)[np.ix_(kept, kept)]
-            scaled = (
-                mass / np.sqrt(np.outer(mass.diagonal(), mass.diagonal()))
-                if (mass.diagonal() > 0).all()
-                else 0
-            )
-            if np.linalg.eigvalsh(np.atleast_2d(scaled))[0] < SINGULAR:
-                weak = np.linalg.eigh(mass)[1][:, 0]
-                where = kept[int(np.abs(weak).argmax())]
+            size = np.sqrt(np.maximum(mass.diagonal(), 1e-300))
+            shares, ways = np.linalg.eigh(mass / np.outer(size, size))
+            if shares[0] < SINGULAR:
+                where = kept[int(np.abs(ways[:, 0]).argmax())]
                 name = next(
-                    (n for n in self.joints if self.v[n].start <= where < self.v[n].stop), self.bodies[0]
+                    (n for n in yielding if self.v[n].start <= where < self.v[n].stop), self.bodies[0]
                 )
                 raise VehicleFileError(
                     f"{self.label}: {name} can move without moving any mass; give the bodies behind it mass and "

@@ -9,18 +9,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numba import njit
-
-from sim_plant.layout import N, sources_digest
-
-# For functions that only kernels call: without the doors to Python they compile in two thirds of the time.
-inner = njit(cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-
-
-def record(fields: list[tuple]) -> np.dtype:
-    """A record for kernels. As in layout.py, a field named after the sources retires old compiled kernels."""
-    return np.dtype([(f"sources_{sources_digest()}", N), *fields])
+from sim_plant.compiled import inner
 
 
 @inner

@@ -10,7 +10,7 @@ as told, section 9.2).
 from __future__ import annotations
 
 from sim_plant.buoyancy import buoyancy
-from sim_plant.compiled import compiled
+from sim_plant.compiled import compiled, inner
 from sim_plant.hydro import drag
 from sim_plant.spatial import (
     add,
@@ -18,7 +18,6 @@ from sim_plant.spatial import (
     cross,
     dot,
     inertia_times,
-    inner,
     inverse,
     matrix,
     minus,
@@ -92,7 +91,7 @@ def place_body(body, parent, x):
         angle = rotation_vector(x[q], x[q + 1], x[q + 2], x[q + 3])
         for k in range(3):
             body.joint_force[k] = -body.stiffness * angle[k] - body.damping * x[qd + k]
-    if kind == REVOLUTE or kind == PRISMATIC:
+    if kind in (REVOLUTE, PRISMATIC):
         body.joint_force[0] = -body.stiffness * (x[q] - body.rest) - body.damping * x[qd]
     v, w = vector(parent.velocity, 0), vector(parent.velocity, 3)
     put_matrix(body.turn, turn)

@@ -1,4 +1,4 @@
-"""A tree of bodies as flat arrays, and the arrays its kernels work in.
+"""A tree of bodies as flat arrays, and what stands where in a state.
 
 A state is one vector of float64:
 
@@ -21,7 +21,6 @@ import numpy as np
 
 from sim_plant.buoyancy import pack_hulls
 from sim_plant.layout import F, N
-from sim_plant.spatial import record
 from sim_plant.tree_spec import Body, TreeSpec
 
 REVOLUTE, PRISMATIC, SPHERICAL, FIXED = range(4)
@@ -30,25 +29,19 @@ POSITIONS = {"revolute": 1, "prismatic": 1, "spherical": 4, "fixed": 0}
 FREEDOMS = {"revolute": 1, "prismatic": 1, "spherical": 3, "fixed": 0}
 JOINTS_AT = 13  # where the joints begin in a state
 
-WATER = record(
+WATER = np.dtype(
     [("gravity_m_s2", F), ("buoyancy_n_m3", F), ("current_m_s", F, 3), ("yields", N), ("velocities_at", N)]
-    # written by sweep: up, current and its velocity (this in the world) as the base sees them
+    # written by sweep: up and the current in base axes, the base's velocity and height in the world
     + [("up", F, 3), ("drift", F, 3), ("base_velocity", F, 3), ("height_m", F)]
 )
 
 # Everything spatial is about one origin and axes: an inertial frame that stands at this instant where the
 # base stands. It drifts with the water, so a uniform current needs no terms of its own.
-BODY = record(
+BODY = np.dtype(
     # the joint to its parent: where it stands in a state (q, qd) and in a vector of velocities (v)
     [("parent", N), ("kind", N), ("driven", N), ("q_at", N), ("qd_at", N), ("v_at", N)]
-    + [
-        ("joint_at", F, 3),
-        ("joint_turn", F, 9),
-        ("axis", F, 3),
-        ("stiffness", F),
-        ("damping", F),
-        ("rest", F),
-    ]
+    + [("joint_at", F, 3), ("joint_turn", F, 9), ("axis", F, 3)]
+    + [("stiffness", F), ("damping", F), ("rest", F)]
     # the body in its own frame; own_inertia has the water it carries, rigid says that there is none
     + [("mass_kg", F), ("com_m", F, 3), ("about_com", F, 9), ("own_inertia", F, (6, 6)), ("rigid", N)]
     + [("drags", N), ("drag_at", F, 3), ("linear", F, 6), ("quadratic", F, 6)]

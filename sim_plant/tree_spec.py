@@ -27,7 +27,8 @@ class Joint(Table, kw_only=True, frozen=True):
     """Moves a body in its parent. Stiffness, damping and rest in N m/rad, N m s/rad, rad, or N/m, N s/m, m.
 
     driven: it moves as told, whatever torque that takes. torque, free: it moves as forces make it; an
-    actuator pushes the one and not the other. A spherical joint's spring pulls to rest at no turn.
+    actuator pushes the one and not the other. A spherical joint's spring pulls against the whole angle turned,
+    and lets go of it the other way round past half a turn.
     """
 
     name: str

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from sim_plant.buoyancy import buoyancy
-from sim_plant.compiled import compiled
+from sim_plant.compiled import compiled, inner
 from sim_plant.spatial import (
     add,
     cross,
     dot,
     inertia_times,
-    inner,
     matrix,
     put,
     quaternion_matrix,

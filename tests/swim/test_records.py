@@ -86,7 +86,7 @@ def kill_and_check(folder) -> float:
     with log.open("rb") as file:
         newest = max(message.log_time for _, _, message in make_reader(file).iter_messages())
     missing_s = killed - log.stat().st_mtime
-    assert newest > 0 and missing_s <= 1.0
+    assert newest > 0
     result = replay(Log(log))
     assert result["identical"] and result["ticks"] > 0
     assert write_report(log).exists()
@@ -118,4 +118,5 @@ if __name__ == "__main__":  # python -m tests.swim.test_records 50
     for _ in range(runs):
         with TemporaryDirectory() as folder:
             worst = max(worst, kill_and_check(Path(folder)))
+    assert worst <= 1.0, f"{worst:.2f} s are missing from the end of a log"
     print(f"{runs} of {runs} killed runs open in the mcap reader and replay; at most {worst:.2f} s missing")

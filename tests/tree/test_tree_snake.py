@@ -64,3 +64,21 @@ def test_it_rolls_this_much_while_it_undulates(floating, hz, deviation_deg):
     # Rolled to the left by a degree: the reference looks from tail to head, with x backward.
     states = floating.rollout(at_start(floating, told, -1.0), 40_000, 0.001, driven=told, every=10)
     assert roll_deg(states).std() == pytest.approx(deviation_deg, abs=0.3)
+
+
+@pytest.mark.parametrize("hz, capsizes", [(1.28, False), (1.36, True), (1.46, False)])
+def test_it_capsizes_in_a_band_of_frequencies_only(floating, hz, capsizes):
+    told = undulation(floating, 0.25, hz, 40_000, 0.001)
+    states = floating.rollout(at_start(floating, told, -1.0), 40_000, 0.001, driven=told, every=10)
+    assert (np.abs(roll_deg(states)).max() > 90) == capsizes
+
+
+@pytest.mark.parametrize("method", ["rk4", "semi-implicit"])
+def test_stepping_with_joints_told_step_by_step_is_the_rollout(floating, method):
+    told = undulation(floating, 0.25, 1.0, 50, 0.001)
+    start = at_start(floating, told)
+    by_hand, states = start, floating.rollout(start, 50, 0.001, driven=told, method=method)
+    for n in range(50):
+        by_hand = floating.step(by_hand, None, 0.001, method, told[2 * n : 2 * n + 3])
+    assert (by_hand == states[-1]).all()
+    assert (states[-1, 13:27] == told[-1, 0]).all() and (states[-1, 27:] == told[-1, 1]).all()

@@ -45,7 +45,9 @@ def random_body(rng: np.random.Generator, i: int, kinds: list[str], modes: list[
     return body
 
 
-def random_tables(seed: int, count: int, kinds: list[str] = KINDS, modes: tuple[str, ...] = ("free",)) -> dict:
+def random_tables(
+    seed: int, count: int, kinds: list[str] = KINDS, modes: tuple[str, ...] = ("free",)
+) -> dict:
     rng = np.random.default_rng(seed)
     return {"model": "tree", "body": [random_body(rng, i, kinds, list(modes)) for i in range(count)]}
 

@@ -22,7 +22,9 @@ def frozen(model: sim_plant.Model, amplitude_rad: float) -> np.ndarray:
     return x
 
 
-def undulation(model: sim_plant.Model, amplitude_rad: float, hz: float, steps: int, dt_s: float) -> np.ndarray:
+def undulation(
+    model: sim_plant.Model, amplitude_rad: float, hz: float, steps: int, dt_s: float
+) -> np.ndarray:
     """Positions, velocities, accelerations of the driven joints at every half step (eq. 18)."""
     t = 0.5 * dt_s * np.arange(2 * steps + 1)
     told, w = np.zeros((len(t), 3, len(model.driven))), 2 * np.pi * hz
