@@ -2,7 +2,6 @@
 
 import random
 import time
-from typing import Any
 
 from hal.ports import Port
 
@@ -59,8 +58,3 @@ class FaultyPort:
             self.faults += 1
             data[self._random.randrange(len(data))] ^= 1 << self._random.randrange(8)
         return data
-
-
-def faults_of(named: dict[str, Any]) -> dict[str, Any]:
-    """The keywords of a bench that are faults of its line."""
-    return {key: named.pop(key) for key in ("drop", "corrupt", "duplicate", "delay_s") if key in named}

@@ -11,106 +11,28 @@ wire.vehicle, wire.world     the plant's end, and the world it swims in
 wire.outputs                 what reached the actuators, tick by tick
 """
 
-import os
-import threading
-import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hal.ports import Port, PortError, open_port
-from onboard.link.controller import Controller
-from tools.faulty import FaultyPort, faults_of
-from tools.fleet import Fleet
-from tools.hil import open_line
-from tools.plant_end import PlantEnd
-from tools.remote import Remote
-from tools.vehicles import open_vehicle
+if TYPE_CHECKING:
+    from tools.wire import Wire
 
-
-class StallingPort:
-    """The controller's own end of the line, which can be made to hang."""
-
-    def __init__(self, port: Port) -> None:
-        self._port = port
-        self.until = 0.0
-
-    def read(self, buffer: bytearray, timeout_ms: int) -> int:
-        time.sleep(max(0.0, self.until - time.monotonic()))
-        return self._port.read(buffer, timeout_ms)
-
-    def write(self, buffer: bytearray, count: int) -> None:
-        self._port.write(buffer, count)
-
-    def close(self) -> None:
-        self._port.close()
-
-
-class Wire:
-    def __init__(
-        self, name: str, scenario: str | None, seed: int, overrides: list[str], **faults: Any
-    ) -> None:
-        vehicle = open_vehicle(name, overrides)
-        scenario_name, scenario_settings = vehicle.scenario(scenario)
-        digest = vehicle.file.digest()
-        master, self._slave = open_line()
-        self._far = StallingPort(open_port(os.ttyname(self._slave)))
-        self.line = FaultyPort(Port(master, "bench"), seed=seed, **faults)
-        self.controller = Controller(vehicle.settings, scenario_settings, digest, self._far)
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
-        period_us = 1_000_000 // vehicle.settings["rate_hz"]
-
-        def launch(name: str, body: Any) -> Remote:
-            return Remote(name, body, PlantEnd(vehicle.settings, digest, self.line), period_us)
-
-        self.fleet = Fleet(vehicle, scenario_name, seed, launch)
-        self.world = self.fleet.world
-        self.vehicle: Remote = self.fleet.swimmers[0]
-        self.outputs: list[list[int]] = []
-        self.fleet.arm()
-
-    def _serve(self) -> None:
-        try:
-            self.controller.serve(patience_ms=500)
-        except PortError:
-            return  # the bench is put away
-
-    def swim(self, seconds: float) -> None:
-        for _ in range(round(seconds * 1e6 / self.fleet.period_us)):
-            self.fleet.step()
-            self.outputs.append(self.vehicle.outputs)
-
-    def cut(self) -> None:
-        self.line.cut = True
-
-    def mend(self) -> None:
-        self.line.cut = False
-
-    def stall(self, seconds: float) -> None:
-        self._far.until = time.monotonic() + seconds
-
-    def close(self) -> None:
-        self.mend()
-        self.vehicle.end.bye()
-        self._thread.join(timeout=2)
-        self._far.close()
-        self.line.close()
-        os.close(self._slave)
+FAULTS = ("drop", "corrupt", "duplicate", "delay_s")
 
 
 @pytest.fixture
-def bench() -> Iterator[Callable[..., Wire]]:
+def bench() -> "Iterator[Callable[..., Wire]]":
+    from tools.wire import Wire  # brings the plant with it: only for those who ask for a bench
+
     wires: list[Wire] = []
 
     def make(vehicle: str, scenario: str | None = None, seed: int = 0, **more: Any) -> Wire:
-        faults = faults_of(more)
+        faults = {key: more.pop(key) for key in FAULTS if key in more}
         overrides = list(more.pop("overrides", []))
         if more:
-            raise TypeError(
-                f"bench has no {', '.join(more)}; it takes drop, corrupt, duplicate, delay_s, overrides"
-            )
+            raise TypeError(f"bench has no {', '.join(more)}; it takes {', '.join(FAULTS)} and overrides")
         wires.append(Wire(vehicle, scenario, seed, overrides, **faults))
         return wires[-1]
 

@@ -146,3 +146,15 @@ def test_free_running_a_silent_controller_is_found_gone_after_its_ticks():
     assert Still.written[:30] == [[1500]] * 30
     assert Still.written.index([0]) == 29 + DEAD_MAN_TICKS
     assert vehicle.gone and Still.written[-1] == [0]
+
+
+def test_the_fixture_serves_tests_in_a_repository_of_its_users(tmp_path):
+    (tmp_path / "test_mine.py").write_text(
+        "def test_mine(bench):\n"
+        "    wire = bench('fish', scenario='cruise', drop=0.02)\n"
+        "    wire.swim(1)\n"
+        "    assert wire.vehicle.gone_ticks == 0 and len(wire.outputs) == 100\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "test_mine.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr

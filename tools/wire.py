@@ -1,0 +1,86 @@
+"""A plant and a controller on a wire in one process, with faults: what bench tests are made of."""
+
+import os
+import threading
+import time
+from typing import Any
+
+from hal.ports import Port, PortError, open_port
+from onboard.link.controller import Controller
+from tools.faulty import FaultyPort
+from tools.fleet import Fleet
+from tools.hil import open_line
+from tools.plant_end import PlantEnd
+from tools.remote import Remote
+from tools.vehicles import open_vehicle
+
+
+class StallingPort:
+    """The controller's own end of the line, which can be made to hang."""
+
+    def __init__(self, port: Port) -> None:
+        self._port = port
+        self.until = 0.0
+
+    def read(self, buffer: bytearray, timeout_ms: int) -> int:
+        time.sleep(max(0.0, self.until - time.monotonic()))
+        return self._port.read(buffer, timeout_ms)
+
+    def write(self, buffer: bytearray, count: int) -> None:
+        self._port.write(buffer, count)
+
+    def close(self) -> None:
+        self._port.close()
+
+
+class Wire:
+    def __init__(
+        self, name: str, scenario: str | None, seed: int, overrides: list[str], **faults: Any
+    ) -> None:
+        vehicle = open_vehicle(name, overrides)
+        scenario_name, scenario_settings = vehicle.scenario(scenario)
+        digest = vehicle.file.digest()
+        master, self._slave = open_line()
+        self._far = StallingPort(open_port(os.ttyname(self._slave)))
+        self.line = FaultyPort(Port(master, "bench"), seed=seed, **faults)
+        self.controller = Controller(vehicle.settings, scenario_settings, digest, self._far)
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+        period_us = 1_000_000 // vehicle.settings["rate_hz"]
+
+        def launch(name: str, body: Any) -> Remote:
+            return Remote(name, body, PlantEnd(vehicle.settings, digest, self.line), period_us)
+
+        self.fleet = Fleet(vehicle, scenario_name, seed, launch)
+        self.world = self.fleet.world
+        self.vehicle: Remote = self.fleet.swimmers[0]
+        self.outputs: list[list[int]] = []
+        self.fleet.arm()
+
+    def _serve(self) -> None:
+        try:
+            self.controller.serve(patience_ms=500)
+        except PortError:
+            return  # the bench is put away
+
+    def swim(self, seconds: float) -> None:
+        for _ in range(round(seconds * 1e6 / self.fleet.period_us)):
+            self.fleet.step()
+            self.outputs.append(self.vehicle.outputs)
+
+    def cut(self) -> None:
+        self.line.cut = True
+
+    def mend(self) -> None:
+        self.line.cut = False
+
+    def stall(self, seconds: float) -> None:
+        self._far.until = time.monotonic() + seconds
+
+    def close(self) -> None:
+        self.mend()
+        self.vehicle.end.bye()
+        self._thread.join(timeout=2)
+        self._far.close()
+        self.line.close()
+        os.close(self._slave)
