@@ -34,8 +34,12 @@ class Decider:
         now_m_s = estimate.speed_m_s or 0.0
         now_rad_s = estimate.turn_rate_rad_s or 0.0
         reach_m = max(now_m_s, speed_m_s) * self._horizon_s + self._comfort_m + self._hull_m
-        near = [point for point in points if _off2(point) < reach_m * reach_m]
-        near.sort(key=_off2)  # the nearest first: they settle soonest which others need no look
+        near = []
+        for x_m, y_m in points:
+            off2 = x_m * x_m + y_m * y_m
+            if off2 < reach_m * reach_m:
+                near.append((off2, x_m, y_m))
+        near.sort()  # the nearest first: a look at the others ends where none can be near enough
         best = 1e9
         best_goal_m_s = speed_m_s
         best_turn = turn_rad_s
@@ -78,7 +82,7 @@ class Decider:
             (at_m * straight, -at_m * bend, radius_m) if at_m < 0 else (at_m, 0.0, radius_m)
             for at_m, radius_m in self._hull
         ]
-        x_m = y_m = heading = time_s = 0.0
+        x_m = y_m = heading = time_s = way_m = 0.0
         rate = turn_now
         for _ in range(self._steps):
             speed_m_s += self._acceleration(speed_m_s, goal_m_s) * dt
@@ -88,8 +92,9 @@ class Decider:
             port = math.sin(heading)
             x_m += speed_m_s * ahead * dt
             y_m += speed_m_s * port * dt
+            way_m += abs(speed_m_s) * dt
             time_s += dt
-            gap_m = self._gap_m(points, circles, x_m, y_m, ahead, port)
+            gap_m = self._gap_m(points, circles, way_m, x_m, y_m, ahead, port)
             if gap_m < self._comfort_m:
                 cost += self._weights["near"] * (self._comfort_m - gap_m) / (time_s + 0.5)
                 if gap_m < self._margin_m:
@@ -98,13 +103,17 @@ class Decider:
                     return cost
         return cost
 
-    def _gap_m(self, points, circles, x_m, y_m, ahead, port):
-        """From the hull at a place to the nearest point; comfort or more where no point is near."""
+    def _gap_m(self, points, circles, way_m, x_m, y_m, ahead, port):
+        """From the hull at a place, `way_m` from here, to the nearest point; comfort where none is near."""
         gap_m = self._comfort_m
-        care2 = (self._hull_m + gap_m) ** 2
-        for point in points:
-            dx = point[0] - x_m
-            dy = point[1] - y_m
+        care_m = self._hull_m + gap_m
+        care2 = care_m * care_m
+        farthest2 = (way_m + care_m) * (way_m + care_m)
+        for off2, point_x, point_y in points:
+            if off2 > farthest2:
+                break
+            dx = point_x - x_m
+            dy = point_y - y_m
             if dx * dx + dy * dy < care2:
                 along = dx * ahead + dy * port
                 across = dy * ahead - dx * port
@@ -117,7 +126,3 @@ class Decider:
                         gap_m = math.sqrt(off2) - radius_m
                         care2 = (self._hull_m + gap_m) ** 2
         return gap_m
-
-
-def _off2(point):
-    return point[0] * point[0] + point[1] * point[1]
