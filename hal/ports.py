@@ -2,6 +2,7 @@
 
 import os
 import select
+from typing import Any
 
 import serial
 
@@ -13,15 +14,18 @@ class PortError(OSError):
 class Port:
     """Bytes in and out of an open descriptor, with a time limit on the wait."""
 
-    def __init__(self, fd: int, name: str, owner: object = None) -> None:
+    def __init__(self, fd: int, name: str, owner: Any = None) -> None:
         self.name = name
         self._fd = fd
-        self._owner = owner  # keeps pyserial's object, and so the descriptor, alive
+        self._owner = owner  # pyserial's object: it keeps the descriptor, and is the one to close it
         self._poll = select.poll()
         self._poll.register(fd, select.POLLIN)
 
     def close(self) -> None:
-        os.close(self._fd)
+        if self._owner is None:
+            os.close(self._fd)
+        else:
+            self._owner.close()
 
     def read(self, buffer: bytearray, timeout_ms: int) -> int:
         """Wait for bytes; how many came, 0 after the timeout."""
