@@ -22,9 +22,17 @@ TASKS = {"wander": Wander, "track": Track, "pursue": Pursue}
 def build_loop(settings, scenario, driver):
     """A loop ready to tick, disarmed. `scenario` is one of the settings' scenarios."""
     rate_hz = settings["rate_hz"]
+    board = build_board(settings, driver, rate_hz)
+    stages = STACKS[settings["control"]["kind"]](settings, scenario, board)
+    gate = build_gate(settings["failsafes"], board, rate_hz)
+    return Loop(board, stages, gate, rate_hz)
+
+
+def tail_stages(settings, scenario, board):
+    """A vehicle that swims with its tail: what it wants becomes tail settings, and a gait swims them."""
+    rate_hz = settings["rate_hz"]
     guide_hz = settings["guide_hz"]
     every = rate_hz // guide_hz
-    board = build_board(settings, driver, rate_hz)
     law = SwimLaw(settings["control"])
     gait = build_gait(settings["gait"], board, rate_hz)
     tail = Tail(gait, law.frequency_max_hz, law.deflection_max_rad)
@@ -42,5 +50,7 @@ def build_loop(settings, scenario, driver):
         stages.append(Stage("control", every, Inverse(law).step))
     stages.append(Stage("tail", every, tail.ask))
     stages.append(Stage("gait", 1, tail.step))
-    gate = build_gate(settings["failsafes"], board, rate_hz)
-    return Loop(board, stages, gate, rate_hz)
+    return stages
+
+
+STACKS = {"tail": tail_stages}  # by control.kind

@@ -41,8 +41,8 @@ class GaitTable(_Table, kw_only=True, frozen=True):
     coupling_per_s: Annotated[float, Meta(ge=0.5, le=40)] = 8.0
 
 
-class ControlTable(_Table, kw_only=True, frozen=True):
-    """What the controller knows of how the vehicle swims, and the tail's limits."""
+class TailControl(_Table, tag_field="kind", tag="tail", kw_only=True, frozen=True):
+    """A vehicle that swims with its tail: what the controller knows of how it does, and the tail's limits."""
 
     mass_kg: Physical
     wetted_area_m2: Physical
@@ -210,7 +210,7 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
     sensors = {channel["name"] for channel in channels["sensors"]}
     loop = file.read("loop", LoopTable)
     gait = file.read("gait", GaitTable)
-    control = file.read("control", ControlTable)
+    control = file.read("control", TailControl)
     estimate = file.read("estimate", EstimateTable)
     guidance = file.read("guidance", GuidanceTable)
     failsafes = {**ALWAYS, **file.read("failsafe", Failsafes)}

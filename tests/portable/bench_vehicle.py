@@ -60,6 +60,7 @@ def failsafe(name, trigger, action, **changes):
 
 def control():
     return {
+        "kind": "tail",
         "mass_kg": 0.6,
         "wetted_area_m2": 0.055,
         "reynolds_length_m": 0.26,
