@@ -3,7 +3,9 @@
 import argparse
 import importlib
 import os
+import signal
 import sys
+import threading
 
 from hal.vehicle_file import VehicleFileError
 from onboard.log import LogError
@@ -45,6 +47,9 @@ def parser(asked: str | None) -> argparse.ArgumentParser:
 
 
 def main(argv: list[str] | None = None) -> int:
+    if threading.current_thread() is threading.main_thread():
+        # a service manager's stop ends a run as Ctrl-C does: actuators safe, log complete
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         words = sys.argv[1:] if argv is None else argv
         args, unknown = parser(words[0] if words else None).parse_known_args(words)
@@ -59,6 +64,9 @@ def main(argv: list[str] | None = None) -> int:
             raise
         print(f"caudal: this needs the plant ({error.name}); pip install 'caudal[sim]'", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("caudal: interrupted", file=sys.stderr)
+        return 130
     except BrokenPipeError:  # `caudal list | head` is no error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

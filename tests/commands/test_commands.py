@@ -3,8 +3,15 @@
 import csv
 import json
 import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
 
 from onboard.log import Log
+from tests.conftest import ROOT
 from tools.cli import main
 
 
@@ -80,6 +87,21 @@ def test_an_exception_in_the_controller_ends_safe_recorded_and_with_exit_code_1(
     assert "OverflowError: a bug" in capsys.readouterr().out
     assert log.topics["/fish_1/outputs"].rows[-1] == (0, 0, 0, 0)
     assert len(log.topics["/fish_1/outputs"]) == 251
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_told_to_stop_ends_safe_with_a_complete_log(tmp_path, stop):
+    log_path = tmp_path / "a.mcap"
+    command = [sys.executable, "-m", "tools.cli", "run", "fish", "--for", "3600", "--log", str(log_path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    for _ in range(1200):  # until it swims
+        if log_path.exists() and log_path.stat().st_size > 100_000:
+            break
+        time.sleep(0.1)
+    process.send_signal(stop)
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 1 and "actuators are safe" in err and "Traceback" not in err
+    assert "fish_1" in out and Log(log_path).complete
 
 
 def test_the_bench_prints_what_a_tick_costs(caudal):
