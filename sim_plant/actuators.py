@@ -13,8 +13,8 @@ import math
 import numpy as np
 
 from sim_plant.compiled import compiled
+from sim_plant.devices import Servo, Thruster
 from sim_plant.layout import F, N
-from sim_plant.spec import Servo, Thruster
 
 SERVO, THRUSTER = 0, 1
 LINE = 256  # pulses that can wait: 0.25 s of delay at a pulse a millisecond

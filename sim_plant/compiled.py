@@ -38,7 +38,7 @@ def _compile(function: Callable, **more: Any) -> Any:
     config: Any = numba.config
     before, config.CACHE_DIR = config.CACHE_DIR, _CACHE
     try:
-        return numba.njit(cache=True, error_model="numpy", **more)(function)
+        return numba.njit(cache=True, nogil=True, error_model="numpy", **more)(function)
     finally:
         config.CACHE_DIR = before
 

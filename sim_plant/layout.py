@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim_plant.spec import PlantSpec
+from sim_plant.spec import PlantSpec, Strouhal
 
 F, N = np.float64, np.int64
 
@@ -29,7 +29,7 @@ BODY = np.dtype(
     + [("mass_kg", F), ("area_m2", F), ("strouhal", F), ("turn_rad", F), ("viscosity_m2_s", F)]
     + [("density_kg_m3", F), ("depth_m", F), ("reynolds_m", F), ("beat_scale", F)]
     # hull
-    + [("head_m", F), ("head_width_m", F), ("tail_width_m", F), ("reach_m", F), ("tail_m", F)]
+    + [("meets", N), ("head_m", F), ("head_width_m", F), ("tail_width_m", F), ("reach_m", F), ("tail_m", F)]
     # what stopwatch and ruler read off the tail (strouhal.py)
     + [("beat_hz", F), ("beat_m", F), ("deflection_rad", F), ("travel", F), ("thrust_n", F)]
     + [("watch_rad_s", F), ("counted_hz", F), ("smooth_m", F), ("tip_m", F), ("middle_m", F)]
@@ -64,27 +64,30 @@ class Flat(NamedTuple):
     touching: np.ndarray  # (body, 4 walls + cylinders + bodies): 1 while a contact lasts
 
 
-def pack_body(spec: PlantSpec) -> tuple[np.ndarray, np.ndarray]:
-    """(one BODY record, its JOINT records), at rest at the origin with a straight tail."""
+def pack_body(spec: PlantSpec, tail_m: float) -> np.ndarray:
+    """One BODY record, at rest at the origin; tail_m is the farthest its tip can be from the base point."""
     body = np.zeros(1, BODY)
-    row = body[0]
-    row["mass_kg"], row["area_m2"] = spec.mass_kg, spec.wetted_area_m2
-    row["strouhal"], row["turn_rad"] = spec.strouhal, spec.turn_rad_per_beat
-    row["viscosity_m2_s"], row["density_kg_m3"] = spec.viscosity_m2_s, spec.density_kg_m3
-    row["depth_m"], row["reynolds_m"] = spec.depth_m, spec.reynolds_length_m
-    row["beat_scale"] = spec.tail_beat_scale
+    body["depth_m"], body["tail_m"], body["joints"] = spec.depth_m, tail_m, len(spec.joints)
     hull = spec.hull
-    row["head_m"], row["head_width_m"] = hull.head_length_m, hull.head_width_m
-    row["tail_width_m"] = hull.tail_width_m
-    row["tail_m"] = sum(link.length_m for link in spec.link)
-    # No corner is ever farther from the base point than this: the broad phase's circle.
-    row["reach_m"] = max(
-        np.hypot(hull.head_length_m, hull.head_width_m / 2), np.hypot(row["tail_m"], hull.tail_width_m / 2)
-    )
-    row["watch_rad_s"] = 2 * np.pi  # until the tail says otherwise
-    joints = np.zeros(len(spec.link), JOINT)
-    for i, link in enumerate(spec.link):
-        joints[i]["length_m"] = link.length_m
-        joints[i]["deflects"] = link.joint in spec.deflection_joints
-    row["joints"], row["deflected_joints"] = len(joints), joints["deflects"].sum()
-    return body, joints
+    if hull is not None:
+        body["meets"], body["head_m"] = 1, hull.head_length_m
+        body["head_width_m"], body["tail_width_m"] = hull.head_width_m, hull.tail_width_m
+        # No corner is ever farther from the base point than this: the broad phase's circle.
+        body["reach_m"] = max(
+            np.hypot(hull.head_length_m, hull.head_width_m / 2), np.hypot(tail_m, hull.tail_width_m / 2)
+        )
+    return body
+
+
+def pack_law(body: np.ndarray, law: Strouhal) -> np.ndarray:
+    """JOINT records of a straight tail; the law's part of its BODY record."""
+    body["mass_kg"], body["area_m2"] = law.mass_kg, law.wetted_area_m2
+    body["strouhal"], body["turn_rad"] = law.number, law.turn_rad_per_beat
+    body["viscosity_m2_s"], body["density_kg_m3"] = law.viscosity_m2_s, law.density_kg_m3
+    body["reynolds_m"], body["beat_scale"] = law.reynolds_length_m, law.tail_beat_scale
+    body["watch_rad_s"] = 2 * np.pi  # until the tail says otherwise
+    joints = np.zeros(len(law.link), JOINT)
+    joints["length_m"] = [link.length_m for link in law.link]
+    joints["deflects"] = [link.joint in law.deflection_joints for link in law.link]
+    body["deflected_joints"] = joints["deflects"].sum()
+    return joints

@@ -42,9 +42,9 @@ def load(source: str | os.PathLike[str] | VehicleFile, gravity: bool = True, flu
 
 def read(file: VehicleFile) -> TreeSpec:
     """The tree of a vehicle file; a VehicleFileError says in one sentence what is wrong."""
-    spec = file.read("plant", TreeSpec)
+    spec = file.read("plant.tree", TreeSpec)
     for key, problem in disagreements(spec):
-        raise file.error(f"plant.{key}", problem)
+        raise file.error(f"plant.tree.{key}", problem)
     return spec
 
 
@@ -63,7 +63,7 @@ class Model:
 
     def __init__(self, spec: TreeSpec, gravity: bool = True, fluid: bool = True, label: str = "tree") -> None:
         for key, problem in disagreements(spec):
-            raise VehicleFileError(f"{label}: plant.{key}: {problem}")
+            raise VehicleFileError(f"{label}: plant.tree.{key}: {problem}")
         self.spec, self.label = spec, label
         self.bodies = [body.name for body in spec.body]
         joints = [body.joint for body in spec.body if body.joint and body.joint.kind != "fixed"]

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from sim_plant import spec as tables
+from sim_plant import devices as tables
 from sim_plant.compiled import compiled
 from sim_plant.geometry import (
     beam_to_circle_m,

@@ -1,4 +1,4 @@
-"""Table `plant` of a vehicle file with `model = "tree"`: bodies, joints, and what water does to them.
+"""Table `plant.tree` of a vehicle file: bodies, joints, and what water does to them.
 
 Frames: x forward, y left, z up in every body, at a point of the file's choice; the world's z = 0 is the
 water's surface. The first body is the floating base. A joint stands `at_m`, turned by `rpy_deg` (roll,
@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 import numpy as np
 from msgspec import Meta, field
 
-from sim_plant.spec import AtLeastZero, Kind, Number, Positive, Table
+from sim_plant.words import AtLeastZero, Kind, Number, Positive, Table
 
 Three = tuple[Number, Number, Number]
 Six = tuple[Number, Number, Number, Number, Number, Number]
@@ -113,17 +113,22 @@ class Body(Table, kw_only=True, frozen=True):
 
 
 class TreeSpec(Table, kw_only=True, frozen=True):
-    """Table `plant`."""
+    """Table `plant.tree`."""
 
-    model: Literal["tree"]
     gravity_m_s2: AtLeastZero = 9.81
     density_kg_m3: Positive = 1000.0
     current_m_s: Three = ORIGIN  # of the water, world axes
     body: Annotated[list[Body], Meta(min_length=1)] = field(default_factory=list)
 
 
+def scalar_joints(spec: TreeSpec) -> list[str]:
+    """Joints of one freedom, in file order."""
+    joints = [body.joint for body in spec.body if body.joint]
+    return [joint.name for joint in joints if joint.kind in ("revolute", "prismatic")]
+
+
 def disagreements(spec: TreeSpec) -> Iterator[tuple[str, str]]:
-    """Where tables that are sound one by one do not fit together: (key below `plant`, what to do)."""
+    """Where tables that are sound one by one do not fit together: (key below `plant.tree`, what to do)."""
     names = [body.name for body in spec.body]
     joints = [body.joint.name for body in spec.body if body.joint]
     for i, body in enumerate(spec.body):

@@ -19,7 +19,7 @@ import numpy as np
 
 from sim_plant import kernel
 from sim_plant.actuators import ACTUATOR, LINE, pack_actuator
-from sim_plant.layout import BODY, JOINT, WORLD, Flat, pack_body
+from sim_plant.layout import BODY, JOINT, WORLD, Flat, pack_body, pack_law
 from sim_plant.sensors import NO_READING, SENSOR, pack_sensor
 from sim_plant.spec import PlantSpec, Pose, WorldSpec, disagreements, world_disagreements
 from sim_plant.streams import Streams
@@ -178,11 +178,13 @@ class World:
         _check_channels(name, "actuator", actuators, spec.actuator)
         _check_channels(name, "sensor", sensors, spec.sensor)
         flat = self._flat
-        row, joints = pack_body(spec)
+        assert spec.strouhal is not None, "disagreements() found the model's own table"
+        row = pack_body(spec, sum(link.length_m for link in spec.strouhal.link))
+        joints = pack_law(row, spec.strouhal)
         row["first_joint"] = len(flat.joints)
         row["first_actuator"], row["actuators"] = len(flat.actuators), len(actuators)
         row["first_sensor"], row["sensors"] = len(flat.sensors), len(sensors)
-        place = {link.joint: len(flat.joints) + i for i, link in enumerate(spec.link)}
+        place = {joint: len(flat.joints) + i for i, joint in enumerate(spec.joints)}
         keys = [(self.seed, index, zlib.crc32(s.encode())) for s in sensors]
         shortest_us = min((1e6 / spec.sensor[s].rate_hz for s in sensors), default=math.inf)
         streams = self._streams.extended(keys, shortest_us)
@@ -213,7 +215,7 @@ class World:
         self._place(grown, index, name)
         self._flat, self._streams = grown, streams
         self._step_us = min(self._step_us, spec.step_us)
-        body = Body(self, index, name, [link.joint for link in spec.link], list(actuators), list(sensors))
+        body = Body(self, index, name, spec.joints, list(actuators), list(sensors))
         self.bodies.append(body)
         for each in self.bodies:
             each._attach(grown)

@@ -59,16 +59,20 @@ def table(**changes) -> dict:
         "kind": "servo", "neutral_us": NEUTRAL_US, "us_per_rad": US_PER_RAD, "direction": 1,
         "travel_rad": 1.2, "rate_rad_s": 10.5, "delay_s": 0.008, "resolution_us": 1.0,
     }  # fmt: skip
-    plant = {
-        "model": "strouhal", "step_us": 2000, "mass_kg": 0.60, "wetted_area_m2": 0.055, "strouhal": 0.3,
-        "turn_rad_per_beat": 1.2, "viscosity_m2_s": 1.12e-6, "density_kg_m3": 1000.0, "depth_m": 0.5,
-        "deflection_joints": ["tail_1", "tail_2"], "reynolds_length_m": 0.26, "tail_beat_scale": 1.032,
-        "hull": {"head_length_m": 0.19, "head_width_m": 0.08, "tail_width_m": 0.06},
+    law = {
+        "mass_kg": 0.60, "wetted_area_m2": 0.055, "number": 0.3, "turn_rad_per_beat": 1.2,
+        "viscosity_m2_s": 1.12e-6, "density_kg_m3": 1000.0, "deflection_joints": ["tail_1", "tail_2"],
+        "reynolds_length_m": 0.26, "tail_beat_scale": 1.032,
         "link": [{"joint": j, "length_m": m} for j, m in zip(JOINTS, LINKS_M, strict=True)],
+    }  # fmt: skip
+    plant = {
+        "model": "strouhal", "step_us": 2000, "depth_m": 0.5, "strouhal": law,
+        "hull": {"head_length_m": 0.19, "head_width_m": 0.08, "tail_width_m": 0.06},
         "actuator": {j: dict(servo) for j in JOINTS},
         "sensor": {},
     }  # fmt: skip
-    plant.update(changes)
+    for key, value in changes.items():
+        (law if key in law else plant)[key] = value
     return plant
 
 

@@ -66,19 +66,21 @@ def broken(**changes) -> dict:
 
 
 @pytest.mark.parametrize("changes, where, words", [
-    ({"link__1__joint": "tail_9"}, "plant.link.1.joint", "tail_9 has no servo"),
-    ({"link__1__joint": "tail_1"}, "plant.link.1.joint", "joint of two links"),
-    ({"deflection_joints": ["tail_1", "fin"]}, "plant.deflection_joints", "fin is not the joint of a link"),
-    ({"deflection_joints": ["tail_1", "tail_1"]}, "plant.deflection_joints", "twice"),
-    ({"sensor__j__joint": "elbow"}, "plant.sensor.j.joint", "elbow is not the joint"),
+    ({"strouhal__link__3__joint": "tail_9"}, "plant.actuator.tail_4", "moves no joint"),
+    ({"strouhal__link__1__joint": "tail_1"}, "plant.strouhal.link.1.joint", "joint of two links"),
+    ({"strouhal__deflection_joints": ["fin"]}, "plant.strouhal.deflection_joints", "not the joint of a link"),
+    ({"strouhal__deflection_joints": ["tail_1", "tail_1"]}, "plant.strouhal.deflection_joints", "twice"),
+    ({"sensor__j__joint": "elbow"}, "plant.sensor.j.joint", "elbow is not a joint"),
     ({"sensor__front__metres_per_count": 9.0}, "plant.sensor.front.metres_per_count", "finer"),
-    ({"actuator__extra": table()["actuator"]["tail_1"]}, "plant.actuator.extra", "moves no link"),
-    ({"mass_kg": 0.0}, "plant.mass_kg", "0"),
-    ({"mass_kg": None}, "plant", "mass_kg"),
+    ({"actuator__extra": table()["actuator"]["tail_1"]}, "plant.actuator.extra", "moves no joint"),
+    ({"strouhal__mass_kg": 0.0}, "plant.strouhal.mass_kg", "0"),
+    ({"strouhal__mass_kg": None}, "plant", "mass_kg"),
+    ({"model": "tree"}, "plant.model", "there is no [plant.tree]"),
+    ({"strouhal": None}, "plant.model", "there is no [plant.strouhal]"),
     ({"model": "jelly"}, "plant.model", "jelly"),
     ({"sensor__front__kind": "radar"}, "plant.sensor.front.kind", "radar"),
     ({"sensor__front__drop_out": 1.5}, "plant.sensor.front.drop_out", "1.5"),
-    ({"link": []}, "plant.link", "1"),
+    ({"strouhal__link": []}, "plant.strouhal.link", "1"),
     ({"actuator__tail_1__travel": 1.0}, "plant.actuator.tail_1", "travel_rad"),
 ])  # fmt: skip
 def test_a_plant_that_does_not_fit_together_is_refused_with_a_sentence(changes, where, words):

@@ -18,20 +18,18 @@ from sim_plant.afloat import afloat
 from sim_plant.model import PlantDiverged
 
 SOUND = """
-[plant]
-model = "tree"
-[[plant.body]]
+[[plant.tree.body]]
 name = "head"
 mass_kg = 1.0
 inertia_kg_m2 = [0.01, 0.02, 0.02, 0.0, 0.0, 0.0]
 hull = { kind = "tube", from_m = [0.1, 0.0, 0.0], to_m = [-0.1, 0.0, 0.0], radius_m = 0.05 }
-[[plant.body]]
+[[plant.tree.body]]
 name = "middle"
 parent = "head"
 mass_kg = 0.5
 inertia_kg_m2 = [0.01, 0.02, 0.02, 0.0, 0.0, 0.0]
 joint = { name = "bend", axis = [0, 0, 1], at_m = [-0.1, 0.0, 0.0] }
-[[plant.body]]
+[[plant.tree.body]]
 name = "tail"
 parent = "middle"
 mass_kg = 0.5
@@ -86,11 +84,11 @@ def test_what_is_wrong_in_a_file_is_one_sentence(old, new, words):
 
 def test_a_joint_that_moves_no_mass_must_be_driven():
     spin = 'joint = { name = "spin", axis = [0, 0, 1] }'
-    idle = f'[[plant.body]]\nname = "idle"\nparent = "head"\nmass_kg = 0.0\n{spin}\n'
+    idle = f'[[plant.tree.body]]\nname = "idle"\nparent = "head"\nmass_kg = 0.0\n{spin}\n'
     text = (
         SOUND
         + idle
-        + SOUND[SOUND.rindex("[[plant.body]]") :]
+        + SOUND[SOUND.rindex("[[plant.tree.body]]") :]
         .replace("tail", "fin")
         .replace('"middle"', '"idle"')
         .replace('"flap", axis = [0, 1, 0], at_m = [-0.1, 0.0, 0.0]', '"turn", axis = [0, 0, 1]')

@@ -23,7 +23,7 @@ def body(**more) -> dict:
 
 
 def one(hull: dict | None = None, **more):
-    tables = {"model": "tree", "body": [body(**({"hull": hull} if hull else {}))]}
+    tables = {"body": [body(**({"hull": hull} if hull else {}))]}
     tables["body"][0] |= {k: v for k, v in more.items() if k in ("drag", "added_inertia")}
     return model_of(tables | {k: v for k, v in more.items() if k == "current_m_s"})
 
@@ -126,7 +126,7 @@ def test_a_body_with_carried_water_moves_by_kirchhoffs_equations():
     root = rng.standard_normal((6, 6))
     added = root.T @ root
     inertia = random_inertia(rng, 1.5)
-    tables = {"model": "tree", "body": [body(mass_kg=1.5, com_m=[0.0] * 3, inertia_kg_m2=inertia)]}
+    tables = {"body": [body(mass_kg=1.5, com_m=[0.0] * 3, inertia_kg_m2=inertia)]}
     tables["body"][0]["added_inertia"] = {"full": added[np.triu_indices(6)].tolist()}
     model = model_of(tables, gravity=False)
     whole = added.copy()
@@ -171,7 +171,7 @@ def test_a_run_in_a_current_is_the_run_in_still_water_carried_along():
 
 @pytest.mark.parametrize("axis", range(6))
 def test_drag_grows_with_speed_and_its_square_and_a_push_ends_in_its_speed(axis):
-    tables = {"model": "tree", "body": [body(com_m=[0.0] * 3, drag=WET["drag"] | {"at_m": [0.0] * 3})]}
+    tables = {"body": [body(com_m=[0.0] * 3, drag=WET["drag"] | {"at_m": [0.0] * 3})]}
     model = model_of(tables, gravity=False)
     tau, x = np.zeros(6), model.state()
     tau[axis] = 1.0
@@ -181,7 +181,7 @@ def test_drag_grows_with_speed_and_its_square_and_a_push_ends_in_its_speed(axis)
 
 
 def test_gravity_and_fluid_can_each_be_left_out():
-    tables = {"model": "tree", "body": [body(hull=TUBE) | WET]}
+    tables = {"body": [body(hull=TUBE) | WET]}
     x = model_of(tables).state()
     x[7:13] = 0.3
     dry, light = model_of(tables, fluid=False), model_of(tables, gravity=False)

@@ -49,7 +49,7 @@ def random_tables(
     seed: int, count: int, kinds: list[str] = KINDS, modes: tuple[str, ...] = ("free",)
 ) -> dict:
     rng = np.random.default_rng(seed)
-    return {"model": "tree", "body": [random_body(rng, i, kinds, list(modes)) for i in range(count)]}
+    return {"body": [random_body(rng, i, kinds, list(modes)) for i in range(count)]}
 
 
 def add_water(tables: dict, seed: int, drag: bool = True, springs: bool = True) -> dict:

@@ -1,0 +1,124 @@
+"""Tables `plant.actuator` and `plant.sensor`: what a vehicle moves with and what it feels, below the HAL's maps."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from sim_plant.words import AtLeastZero, Kind, Number, Positive
+
+PulseUs = Annotated[int, Meta(ge=500, le=2500)]
+Side = Literal[1, -1]
+
+
+class Servo(Kind, tag="servo", kw_only=True, frozen=True):
+    neutral_us: PulseUs
+    us_per_rad: Positive
+    direction: Side = 1  # as mounted
+    travel_rad: Annotated[float, Meta(gt=0, le=3.2)]  # mechanical end stop, both sides
+    rate_rad_s: Positive  # fastest turn
+    lag_s: AtLeastZero = 0.005  # of its position loop; 0 runs at full rate to the goal
+    delay_s: Annotated[float, Meta(ge=0, le=0.25)] = 0.0
+    resolution_us: AtLeastZero = 0.0  # the servo's own step; 0 is as fine as the pulse
+
+
+class Thruster(Kind, tag="thruster", kw_only=True, frozen=True):
+    """Pushes along the heading through the base point."""
+
+    neutral_us: PulseUs
+    dead_band_us: AtLeastZero
+    force_n_per_us: Positive  # beyond the dead-band
+    direction: Side = 1
+    lag_s: AtLeastZero = 0.0
+
+
+class Sensor(Kind, kw_only=True, frozen=True):
+    rate_hz: Annotated[float, Meta(gt=0, le=1000)]
+    drop_out: Annotated[float, Meta(ge=0, le=1)] = 0.0  # probability that a reading is absent
+
+
+class Sonar(Sensor, tag="sonar", kw_only=True, frozen=True):
+    """The nearest echo in a wedge of beams; also stands for infra-red, narrower."""
+
+    x_m: Number
+    y_m: Number
+    bearing_deg: Number
+    half_angle_deg: Annotated[float, Meta(ge=0, le=90)]
+    beams: Annotated[int, Meta(ge=1, le=181)]
+    range_m: Positive
+    metres_per_count: Positive
+    noise_m: AtLeastZero = 0.0
+
+
+class Bumper(Sensor, tag="bumper", kw_only=True, frozen=True):
+    """Counts 1 while the front end of the head touches something."""
+
+
+class Heading(Sensor, tag="heading", kw_only=True, frozen=True):
+    rad_per_count: Positive
+    noise_rad: AtLeastZero = 0.0
+
+
+class YawRate(Sensor, tag="yaw_rate", kw_only=True, frozen=True):
+    rad_s_per_count: Positive
+    noise_rad_s: AtLeastZero = 0.0
+    bias_rad_s: AtLeastZero = 0.0  # standard deviation of the constant bias, drawn from the seed
+
+
+class SurgeAcceleration(Sensor, tag="surge_acceleration", kw_only=True, frozen=True):
+    m_s2_per_count: Positive
+    noise_m_s2: AtLeastZero = 0.0
+    bias_m_s2: AtLeastZero = 0.0  # standard deviation of the constant bias, drawn from the seed
+
+
+class Depth(Sensor, tag="depth", kw_only=True, frozen=True):
+    metres_per_count: Positive
+    zero_counts: int = 0
+    noise_m: AtLeastZero = 0.0
+
+
+class Position(Sensor, kw_only=True, frozen=True):
+    """As an overhead camera reports it, through the waves of the surface (Liu and Hu eq. 1)."""
+
+    metres_per_count: Positive
+    noise_m: AtLeastZero = 0.0
+    wave_amplitude_m: AtLeastZero = 0.0
+    wave_length_m: Positive = 1.0
+    wave_hz: AtLeastZero = 0.0
+
+
+class PositionX(Position, tag="position_x", kw_only=True, frozen=True):
+    pass
+
+
+class PositionY(Position, tag="position_y", kw_only=True, frozen=True):
+    pass
+
+
+class TargetX(Position, tag="target_x", kw_only=True, frozen=True):
+    pass
+
+
+class TargetY(Position, tag="target_y", kw_only=True, frozen=True):
+    pass
+
+
+class JointAngle(Sensor, tag="joint", kw_only=True, frozen=True):
+    joint: str
+    rad_per_count: Positive
+    noise_rad: AtLeastZero = 0.0
+
+
+class Battery(Sensor, tag="battery", kw_only=True, frozen=True):
+    """The pack's voltage; it does not sag yet."""
+
+    volts: Positive
+    volts_per_count: Positive
+    noise_v: AtLeastZero = 0.0
+
+
+AnySensor = (
+    Sonar | Bumper | Heading | YawRate | SurgeAcceleration | Depth
+    | PositionX | PositionY | TargetX | TargetY | JointAngle | Battery
+)  # fmt: skip
