@@ -5,8 +5,12 @@ microcontroller was sent.
 """
 
 from hal.build import build_board
+from onboard.control.dive import Dive
+from onboard.control.gaze import GazeHold
+from onboard.control.shells import Shells
 from onboard.control.swim_law import SwimLaw
 from onboard.control.tail import Inverse, Tail
+from onboard.estimate.attitude import AttitudeEstimator
 from onboard.estimate.planar import PlanarEstimator
 from onboard.gait.build import build_gait
 from onboard.guidance.cycle import Cycle, Recoil, Schedule
@@ -50,7 +54,31 @@ def tail_stages(settings, scenario, board):
         stages.append(Stage("control", every, Inverse(law).step))
     stages.append(Stage("tail", every, tail.ask))
     stages.append(Stage("gait", 1, tail.step))
+    if settings["control"]["dive"]:
+        dive = Dive(settings["control"]["dive"], board, scenario["depth_m"], rate_hz)
+        stages.insert(1, Stage("attitude", 1, AttitudeEstimator(settings["estimate"], board).lie))
+        stages.append(Stage("dive", 1, dive.step))
     return stages
 
 
-STACKS = {"tail": tail_stages}  # by control.kind
+def undulate_stages(settings, scenario, board):
+    """A long body that swims by undulation, and keeps itself level with shells and its gaze with the neck."""
+    rate_hz = settings["rate_hz"]
+    control = settings["control"]
+    every = rate_hz // settings["guide_hz"]
+    gait = build_gait(settings["gait"], board, rate_hz)
+    tail = Tail(gait, control["frequency_max_hz"], control["deflection_max_rad"])
+    stages = [
+        Stage("estimate", 1, AttitudeEstimator(settings["estimate"], board).step),
+        Stage("guide", every, Schedule(scenario["rows"], board, rate_hz).step),
+        Stage("tail", every, tail.ask),
+        Stage("gait", 1, tail.step),
+    ]
+    if control["shells"] != "off":
+        stages.append(Stage("shells", 1, Shells(control["shell"], board, rate_hz).step))
+    if control["gaze"] != "off":
+        stages.append(Stage("gaze", 1, GazeHold(control["neck"], board, rate_hz).step))
+    return stages
+
+
+STACKS = {"tail": tail_stages, "undulate": undulate_stages}  # by control.kind

@@ -1,206 +1,29 @@
-"""The control stack's tables of the vehicle file, as typed structs.
+"""The control stack's tables of the vehicle file, put together and checked.
 
-CPython only. `read` validates them and gives plain settings that onboard/app.py (portable) builds a loop from.
+CPython only. `read` gives plain settings that onboard/app.py (portable) builds a loop from.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import msgspec
-from msgspec import Meta
 
 from hal.fixed import fixed
 from hal.vehicle_file import VehicleFile
+from onboard.spec_scenario import Guided, Pursue, Row, Scenarios, Schedule, Swim, Track
+from onboard.spec_stack import (
+    ALWAYS,
+    EstimateTable,
+    Failsafes,
+    GuidanceTable,
+    LoopTable,
+    ReadingLost,
+    TailControl,
+    TailGait,
+    UndulateControl,
+    UndulationGait,
+)
 
-Positive = Annotated[float, Meta(gt=0, le=1e6)]
-Number = Annotated[float, Meta(ge=-1e6, le=1e6)]
-NotNegative = Annotated[float, Meta(ge=0, le=1e6)]
-Length = Annotated[float, Meta(ge=1e-4, le=1e4)]
-Physical = Annotated[float, Meta(ge=1e-9, le=1e6)]
-Share = Annotated[float, Meta(ge=0, le=1)]
-
-
-class _Table(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    pass
-
-
-class LoopTable(_Table, kw_only=True, frozen=True):
-    rate_hz: Annotated[int, Meta(ge=1, le=2000)]
-    guide_hz: Annotated[int, Meta(ge=1, le=1000)]
-
-
-class GaitTable(_Table, kw_only=True, frozen=True):
-    source: Literal["table", "cpg"]
-    joints: Annotated[list[str], Meta(min_length=1)]
-    links_m: Annotated[list[Length], Meta(min_length=1)]
-    turn_share: list[Annotated[float, Meta(ge=-1, le=1)]]
-    rows: Annotated[int, Meta(ge=4, le=512)] = 36
-    c1: Annotated[float, Meta(ge=-1, le=1)]
-    c2_per_m: Annotated[float, Meta(ge=-10, le=10)]
-    wavelength_m: Length
-    convergence_per_s: Annotated[float, Meta(ge=1, le=100)] = 14.0
-    coupling_per_s: Annotated[float, Meta(ge=0.5, le=40)] = 8.0
-
-
-class TailControl(_Table, tag_field="kind", tag="tail", kw_only=True, frozen=True):
-    """A vehicle that swims with its tail: what the controller knows of how it does, and the tail's limits."""
-
-    mass_kg: Physical
-    wetted_area_m2: Physical
-    reynolds_length_m: Physical
-    viscosity_m2_s: Physical = 1.12e-6
-    density_kg_m3: Physical = 1000.0
-    metres_per_beat: Physical
-    turn_rad_per_beat: Physical
-    frequency_min_hz: Annotated[float, Meta(ge=0, le=20)] = 0.0  # the tail beats on at, ready to turn
-    frequency_max_hz: Annotated[float, Meta(gt=0, le=20)]
-    amplitude_min: Share = 0.0  # of the gait's, while it beats
-    deflection_max_rad: Annotated[float, Meta(gt=0, lt=1.5)]
-
-
-class EstimateTable(_Table, kw_only=True, frozen=True):
-    """The channels the estimator uses; "" where the vehicle has none."""
-
-    heading: str = ""
-    turn_rate: str = ""
-    x: str = ""
-    y: str = ""
-    depth: str = ""
-    fix_gain: Share = 0.3
-    speed_gain_per_s: NotNegative = 0.5
-
-
-class Circle(_Table, kw_only=True, frozen=True):
-    x_m: Number
-    radius_m: Positive
-
-
-class Weights(_Table, kw_only=True, frozen=True):
-    """What a behaviour costs: per rad/s off the task's turn and off the last one, for turning to
-    the other side than the last (or two equal ways round would take turns), for turning to port, for
-    being slow, per metre short of comfort, per metre short of the margin."""
-
-    task: NotNegative = 0.4
-    change: NotNegative = 0.15
-    flip: NotNegative = 3.0
-    port: NotNegative = 0.05
-    slow: NotNegative = 1.5
-    near: NotNegative = 3.0
-    touch: NotNegative = 200.0
-
-
-class GuidanceTable(_Table, kw_only=True, frozen=True):
-    """How the vehicle decides among its behaviours."""
-
-    horizon_s: Physical
-    steps: Annotated[int, Meta(ge=2, le=60)]
-    margin_m: NotNegative
-    comfort_m: Positive
-    turn_lag_s: Physical
-    speed_lag_s: Physical
-    brake_m_s2: Positive
-    accelerate_m_s2: Positive
-    turn_rates_rad_s: Annotated[list[Number], Meta(min_length=1)]
-    speed_shares: Annotated[list[Share], Meta(min_length=1)]
-    hull: Annotated[list[Circle], Meta(min_length=1)]
-    weights: Weights = Weights()
-    bumper: str = ""
-    recoil_s: Positive = 1.5
-    recoil_m_s2: Positive = 0.1
-
-
-Action = Literal["warn", "hold", "safe", "off"]
-
-
-class _Failsafe(_Table, tag_field="trigger", kw_only=True, frozen=True):
-    delay_s: NotNegative = 0.0
-    clear_s: NotNegative = 0.0
-    latched: bool = False
-
-
-class NotArmed(_Failsafe, tag="not_armed", kw_only=True, frozen=True):
-    action: Literal["off", "safe"] = "off"
-
-
-class ReadingLost(_Failsafe, tag="reading_lost", kw_only=True, frozen=True):
-    sensors: Annotated[list[str], Meta(min_length=1)]
-    action: Action = "safe"
-
-
-class Overrun(_Failsafe, tag="overrun", kw_only=True, frozen=True):
-    limit_ticks: Positive = 1.0
-    action: Action = "safe"
-
-
-class BadCommand(_Failsafe, tag="bad_command", kw_only=True, frozen=True):
-    action: Literal["hold", "safe", "off"] = "safe"
-
-
-Failsafes = dict[str, NotArmed | ReadingLost | Overrun | BadCommand]
-
-# Rows every vehicle has; a table of the same name in the vehicle file replaces one.
-ALWAYS: Failsafes = {
-    "not_armed": NotArmed(),
-    "overrun": Overrun(delay_s=0.05, clear_s=1.0),
-    "bad_command": BadCommand(latched=True),
-}
-
-
-class SteeringTable(_Table, kw_only=True, frozen=True):
-    kp: NotNegative
-    ki: NotNegative = 0.0
-    kd: NotNegative = 0.0
-    limit: Positive
-
-
-class _Scenario(_Table, tag_field="task", kw_only=True, frozen=True):
-    about: str
-    duration_s: Physical
-    world: str = "open"
-
-
-class Row(_Table, kw_only=True, frozen=True):
-    """One line of a schedule; what it should lead to may stand beside it and is then checked."""
-
-    at_s: NotNegative
-    frequency_hz: Number
-    amplitude: Share = 1.0
-    deflection_deg: Annotated[float, Meta(ge=-85, le=85)] = 0.0
-    hold: dict[str, Number] = {}
-    expect_speed_m_s: Number | None = None
-    expect_turn_rate_deg_s: Number | None = None
-
-
-class Schedule(_Scenario, tag="schedule", kw_only=True, frozen=True):
-    rows: Annotated[list[Row], Meta(min_length=1)]
-
-
-class _Guided(_Scenario, kw_only=True, frozen=True):
-    comfort_m: Positive | None = None  # in the place of guidance.comfort_m, where a task leads near walls
-
-
-class Wander(_Guided, tag="wander", kw_only=True, frozen=True):
-    speed_m_s: Positive
-    meander_rad_s: NotNegative = 0.2
-    meander_s: Physical = 17.0
-
-
-class Track(_Guided, tag="track", kw_only=True, frozen=True):
-    speed_m_s: Positive
-    look_ahead_m: Physical
-    steering: SteeringTable
-    path_m: Annotated[list[list[Annotated[float, Meta(ge=-1e5, le=1e5)]]], Meta(min_length=3)]
-
-
-class Pursue(_Guided, tag="pursue", kw_only=True, frozen=True):
-    speed_m_s: Positive
-    distance_m: NotNegative
-    closing_per_s: Positive
-    target_x: str
-    target_y: str
-    steering: SteeringTable
-
-
-Scenarios = dict[str, Schedule | Wander | Track | Pursue]
+CHANNELS = ("heading", "turn_rate", "x", "y", "depth", "roll", "pitch", "roll_rate", "pitch_rate")
 TABLES = ("loop", "gait", "control", "estimate", "guidance", "failsafe", "scenario")
 
 
@@ -209,61 +32,103 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
     actuators = {channel["name"]: channel for channel in channels["actuators"]}
     sensors = {channel["name"] for channel in channels["sensors"]}
     loop = file.read("loop", LoopTable)
-    gait = file.read("gait", GaitTable)
-    control = file.read("control", TailControl)
+    gait: TailGait | UndulationGait = file.read("gait", TailGait | UndulationGait)  # type: ignore[arg-type]
+    control: TailControl | UndulateControl = file.read("control", TailControl | UndulateControl)  # type: ignore[arg-type]
     estimate = file.read("estimate", EstimateTable)
-    guidance = file.read("guidance", GuidanceTable)
+    guidance = file.read("guidance", GuidanceTable) if "guidance" in file.tables else None
     failsafes = {**ALWAYS, **file.read("failsafe", Failsafes)}
     scenarios = file.read("scenario", Scenarios)
 
-    if control.frequency_min_hz >= control.frequency_max_hz:
-        raise file.error(
-            "control.frequency_min_hz", f"must be below frequency_max_hz, {control.frequency_max_hz}"
-        )
     if loop.rate_hz % loop.guide_hz or 1_000_000 % loop.rate_hz:
         problem = "1,000,000 must divide by rate_hz, and rate_hz by guide_hz"
         raise file.error("loop", f"{loop.rate_hz} and {loop.guide_hz} Hz do not fit: {problem}")
     _check_gait(file, gait, actuators)
-    for key in ("heading", "turn_rate", "x", "y", "depth"):
+    _check_control(file, control, actuators)
+    for key in CHANNELS:
         _check_sensor(file, f"estimate.{key}", getattr(estimate, key), sensors)
-    _check_sensor(file, "guidance.bumper", guidance.bumper, sensors)
+    if guidance:
+        _check_sensor(file, "guidance.bumper", guidance.bumper, sensors)
     for name, row in failsafes.items():
         if isinstance(row, ReadingLost):
             for sensor in row.sensors:
                 _check_sensor(file, f"failsafe.{name}.sensors", sensor, sensors)
     for name, scenario in scenarios.items():
         _check_scenario(file, f"scenario.{name}", scenario, actuators, sensors)
+        if isinstance(scenario, Guided) and not (guidance and isinstance(control, TailControl)):
+            raise file.error(f"scenario.{name}.task", 'needs [guidance] and a control.kind of "tail"')
+        if isinstance(scenario, Swim) and gait.frequency_hz is None:
+            raise file.error(f"scenario.{name}.task", "swims at gait.frequency_hz, which is not given")
     return {
         "rate_hz": loop.rate_hz,
         "guide_hz": loop.guide_hz,
         "gait": msgspec.to_builtins(gait),
         "control": msgspec.to_builtins(control),
         "estimate": msgspec.to_builtins(estimate),
-        "guidance": {
+        "guidance": guidance
+        and {
             **msgspec.to_builtins(guidance),
             "hull": [(circle.x_m, circle.radius_m) for circle in guidance.hull],
         },
         "failsafes": [{"name": name, **msgspec.to_builtins(row)} for name, row in failsafes.items()],
-        "scenarios": {name: _plain_scenario(scenario) for name, scenario in scenarios.items()},
+        "scenarios": {
+            name: _plain_scenario(scenario, gait.frequency_hz) for name, scenario in scenarios.items()
+        },
     }
 
 
-def _plain_scenario(scenario: Any) -> dict[str, Any]:
+def _plain_scenario(scenario: Any, own_hz: float | None) -> dict[str, Any]:
     plain: dict[str, Any] = msgspec.to_builtins(scenario)
+    if isinstance(scenario, Swim) and own_hz is not None:
+        row = Row(
+            at_s=0.0,
+            frequency_hz=-own_hz if scenario.backward else own_hz,
+            amplitude=scenario.amplitude,
+            deflection_deg=scenario.deflection_deg,
+            hold=scenario.hold,
+        )
+        plain |= {"task": "schedule", "rows": [msgspec.to_builtins(row)]}
     for row in plain.get("rows", ()):
         row["hold"] = [(name, fixed(value)) for name, value in row["hold"].items()]
     return plain
 
 
-def _check_gait(file: VehicleFile, gait: GaitTable, actuators: dict[str, dict[str, Any]]) -> None:
-    for k, joint in enumerate(gait.joints):
-        if joint not in actuators:
+def _check_control(
+    file: VehicleFile, control: TailControl | UndulateControl, actuators: dict[str, dict[str, Any]]
+) -> None:
+    if isinstance(control, TailControl):
+        if control.frequency_min_hz >= control.frequency_max_hz:
             raise file.error(
-                f"gait.joints.{k}", f'there is no actuator "{joint}"; there are {_names(actuators)}'
+                "control.frequency_min_hz", f"must be below frequency_max_hz, {control.frequency_max_hz}"
             )
-        if actuators[joint]["map"] != "servo":
-            raise file.error(f"gait.joints.{k}", f'actuator "{joint}" is no servo; a joint needs one')
-    for key in ("links_m", "turn_share"):
+        if control.dive:
+            _check_servo(file, "control.dive.actuator", control.dive.actuator, actuators)
+        return
+    for key, part, table in (("shells", "shell", control.shell), ("gaze", "neck", control.neck)):
+        if getattr(control, key) == "on" and table is None:
+            raise file.error(f"control.{key}", f"is on, but there is no [control.{part}] to say how")
+    named = (
+        {f"shell.joints.{k}": joint for k, joint in enumerate(control.shell.joints)} if control.shell else {}
+    )
+    if control.neck:
+        named |= {f"neck.{key}": getattr(control.neck, key) for key in ("yaw", "pitch")}
+    for key, joint in named.items():
+        if joint:
+            _check_servo(file, f"control.{key}", joint, actuators)
+
+
+def _check_servo(file: VehicleFile, key: str, joint: str, actuators: dict[str, dict[str, Any]]) -> None:
+    if joint not in actuators:
+        raise file.error(key, f'there is no actuator "{joint}"; there are {_names(actuators)}')
+    if actuators[joint]["map"] != "servo":
+        raise file.error(key, f'actuator "{joint}" is no servo; a joint needs one')
+
+
+def _check_gait(
+    file: VehicleFile, gait: TailGait | UndulationGait, actuators: dict[str, dict[str, Any]]
+) -> None:
+    for k, joint in enumerate(gait.joints):
+        _check_servo(file, f"gait.joints.{k}", joint, actuators)
+    for key in ("links_m" if isinstance(gait, TailGait) else "places_m", "turn_share"):
         if len(getattr(gait, key)) != len(gait.joints):
             found = len(getattr(gait, key))
             raise file.error(
@@ -279,7 +144,11 @@ def _check_sensor(file: VehicleFile, key: str, name: str, sensors: set[str]) -> 
 def _check_scenario(
     file: VehicleFile, key: str, scenario: Any, actuators: dict[str, dict[str, Any]], sensors: set[str]
 ) -> None:
-    if isinstance(scenario, Schedule):
+    if isinstance(scenario, Swim):
+        for name in scenario.hold:
+            if name not in actuators:
+                raise file.error(f"{key}.hold", f'there is no actuator "{name}"')
+    elif isinstance(scenario, Schedule):
         times = [row.at_s for row in scenario.rows]
         if times != sorted(times):
             raise file.error(f"{key}.rows", "at_s must not fall from row to row")

@@ -8,7 +8,10 @@ The loop hands it from stage to stage: estimators fill `estimate`, guidance fill
 class Estimate:
     """What the vehicle believes of itself; None where it does not know."""
 
-    FIELDS = ("heading_rad", "turn_rate_rad_s", "speed_m_s", "x_m", "y_m", "depth_m")
+    FIELDS = (
+        "heading_rad", "turn_rate_rad_s", "speed_m_s", "x_m", "y_m", "depth_m",
+        "roll_rad", "pitch_rad", "roll_rate_rad_s", "pitch_rate_rad_s",
+    )  # fmt: skip
 
     def __init__(self):
         self.heading_rad = None
@@ -17,12 +20,23 @@ class Estimate:
         self.x_m = None
         self.y_m = None
         self.depth_m = None
+        self.roll_rad = None  # right side down
+        self.pitch_rad = None  # nose down
+        self.roll_rate_rad_s = None
+        self.pitch_rate_rad_s = None
 
 
 class Want:
     """What guidance wants next: the motion, and the tail settings the controller makes of it."""
 
-    FIELDS = ("acceleration_m_s2", "turn_rate_rad_s", "frequency_hz", "amplitude", "deflection_rad")
+    FIELDS = (
+        "acceleration_m_s2",
+        "turn_rate_rad_s",
+        "frequency_hz",
+        "amplitude",
+        "deflection_rad",
+        "depth_m",
+    )
 
     def __init__(self):
         self.acceleration_m_s2 = 0.0
@@ -31,6 +45,7 @@ class Want:
         self.frequency_hz = 0.0
         self.amplitude = 0.0
         self.deflection_rad = 0.0
+        self.depth_m = None  # None: where it is when it is asked first
 
 
 class State:

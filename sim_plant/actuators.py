@@ -2,8 +2,9 @@
 
 A pulse waits `delay` in the actuator's line before it takes effect. A servo then turns to its angle, at most
 at its rate and with the lag of its position loop, in closed form, so the angle does not depend on the step.
-Pulse 0 is no pulse: the servo goes limp and stays where it is (the water's torque on it is not modelled),
-the thruster runs down.
+In a tree of bodies a joint's rate cannot jump: there the servo is of second order (`follow`), or pushes with a
+torque (tree.servo_torque). Pulse 0 is no pulse: the servo goes limp and stays where it is (the water's torque on
+it is not modelled; a joint that yields trails), the thruster runs down.
 """
 
 from __future__ import annotations
@@ -74,26 +75,59 @@ def take(actuator, pulse_us):
 
 
 @compiled
-def move(actuator, joints, duration_s):
-    """Let the actuator follow its goal for a while."""
-    if actuator.kind == SERVO:
-        if actuator.live:
-            joint = joints[actuator.joint]
-            gap = actuator.goal - joint.angle_rad
-            # Full rate until the goal is near, then the position loop closes the rest.
-            near = actuator.rate_rad_s * actuator.lag_s
-            run_s = min(max((abs(gap) - near) / actuator.rate_rad_s, 0.0), duration_s)
-            joint.angle_rad += math.copysign(actuator.rate_rad_s * run_s, gap)
-            if run_s < duration_s:
-                left = 0.0
-                if actuator.lag_s > 0.0:
-                    left = math.copysign(min(abs(gap), near), gap)
-                    left *= math.exp((run_s - duration_s) / actuator.lag_s)
-                joint.angle_rad = actuator.goal - left
-    elif actuator.lag_s > 0.0:
+def move_force(actuator, duration_s):
+    """Let a thruster run up or down to its goal for a while."""
+    if actuator.lag_s > 0.0:
         actuator.force_n += (actuator.goal - actuator.force_n) * -math.expm1(-duration_s / actuator.lag_s)
     else:
         actuator.force_n = actuator.goal
+
+
+@compiled
+def move(actuator, joints, duration_s):
+    """Let the actuator follow its goal for a while."""
+    if actuator.kind != SERVO:
+        move_force(actuator, duration_s)
+    elif actuator.live:
+        joint = joints[actuator.joint]
+        gap = actuator.goal - joint.angle_rad
+        # Full rate until the goal is near, then the position loop closes the rest.
+        near = actuator.rate_rad_s * actuator.lag_s
+        run_s = min(max((abs(gap) - near) / actuator.rate_rad_s, 0.0), duration_s)
+        joint.angle_rad += math.copysign(actuator.rate_rad_s * run_s, gap)
+        if run_s < duration_s:
+            left = 0.0
+            if actuator.lag_s > 0.0:
+                left = math.copysign(min(abs(gap), near), gap)
+                left *= math.exp((run_s - duration_s) / actuator.lag_s)
+            joint.angle_rad = actuator.goal - left
+
+
+@compiled
+def follow(actuator, angle_rad, rate_rad_s, duration_s):
+    """Rate at the end of a step of a servo whose joint has inertia to feel: it cannot jump.
+
+    Critically damped, exact over the step, with the same lag behind a ramp as `move`. Limp, it runs down.
+    """
+    w = 0.7 / duration_s
+    if actuator.lag_s > 0.0:
+        w = min(w, 2.0 / actuator.lag_s)
+    decay = math.exp(-w * duration_s)
+    if not actuator.live:
+        return rate_rad_s * decay
+    pull = rate_rad_s + w * (angle_rad - actuator.goal)
+    rate = (rate_rad_s - w * pull * duration_s) * decay
+    return min(max(rate, -actuator.rate_rad_s), actuator.rate_rad_s)
+
+
+@compiled
+def pull_due(flat, a, now_us):
+    """Pulses whose time has come take effect."""
+    actuator = flat.actuators[a]
+    while actuator.waiting > 0 and flat.due_us[a, actuator.first] <= now_us:
+        take(actuator, flat.pulses_us[a, actuator.first])
+        actuator.first = (actuator.first + 1) % LINE
+        actuator.waiting -= 1
 
 
 @compiled

@@ -29,7 +29,7 @@ def afloat(model: Model, state: np.ndarray) -> np.ndarray:
     """The state at rest, with the joints where they are, in the nearest equilibrium Newton's way finds."""
     x = state.copy()
     x[7:13] = 0.0
-    x[-(model.freedoms - 6) or len(x) :] = 0.0
+    x[model.lags.start - model.freedoms + 6 :] = 0.0
     weight = model.spec.gravity_m_s2 * sum(body.mass_kg for body in model.spec.body)
     for _ in range(TRIES):
         asked = _asked(model, x)

@@ -3,6 +3,7 @@
 A tube is cut into sections at Gauss points, each a polygon clipped exactly at the water plane. A section's
 lift, its immersed area at the centroid of that area, is the gradient of the potential it displaces, so the
 sum conserves energy whatever the number of sections. An ellipsoid's immersed cap has a closed form.
+Force and potential are those of a plane of its own for each body (waves.py); in still water it is the world's.
 Limit: a section of a tube that stands exactly upright meets the surface all at once, so that the lift of such
 a tube goes in steps, one a section; lean it, or give it more.
 """
@@ -34,9 +35,9 @@ from sim_plant.tree_spec import Ellipsoid, Tube
 # own, each polygon four times in a row, so that a part of one is a run of corners wherever it begins.
 TUBE = np.dtype(
     [("body", N), ("start", F, 3), ("e1", F, 3), ("e2", F, 3), ("e3", F, 3), ("corner", N), ("corners", N)]
-    + [("section", N), ("sections", N), ("area_m2", F), ("across_m3", F), ("up_m3", F)]
+    + [("section", N), ("sections", N), ("area_m2", F), ("across_m3", F), ("up_m3", F), ("whole_m3", F)]
 )
-ROUND = np.dtype([("body", N), ("at", F, 3), ("semi_axes", F, 3)])
+ROUND = np.dtype([("body", N), ("at", F, 3), ("semi_axes", F, 3), ("whole_m3", F)])
 
 
 def pack_hulls(hulls: Sequence[tuple[int, Tube | Ellipsoid | None]]) -> tuple[np.ndarray, ...]:
@@ -45,7 +46,14 @@ def pack_hulls(hulls: Sequence[tuple[int, Tube | Ellipsoid | None]]) -> tuple[np
     corners (corner, 2) in metres, sums (corner, 3): twice the area and six times its first moments from the
     polygon's first corner to this one, along (section, 2): place along the tube and weight, in metres.
     """
-    rounds = np.array([(i, h.at_m, h.semi_axes_m) for i, h in hulls if isinstance(h, Ellipsoid)], ROUND)
+    rounds = np.array(
+        [
+            (i, h.at_m, h.semi_axes_m, 4 / 3 * np.pi * np.prod(h.semi_axes_m))
+            for i, h in hulls
+            if isinstance(h, Ellipsoid)
+        ],
+        ROUND,
+    )
     tubes, corners, sums, along = [], np.zeros((0, 2)), np.zeros((0, 3)), np.zeros((0, 2))
     for i, tube in hulls:
         if not isinstance(tube, Tube):
@@ -62,7 +70,7 @@ def pack_hulls(hulls: Sequence[tuple[int, Tube | Ellipsoid | None]]) -> tuple[np
         own_sums = np.concatenate([np.zeros((1, 3)), np.cumsum(edges, axis=0)[:-1]])
         whole = own_sums[tube.sections] / (2, 6, 6)
         counts = (len(corners), tube.sections, len(along), tube.gauss)
-        tubes.append((i, start, e1, np.cross(e3, e1), e3, *counts, *whole))
+        tubes.append((i, start, e1, np.cross(e3, e1), e3, *counts, *whole, whole[0] * length))
         x, weight = np.polynomial.legendre.leggauss(tube.gauss)
         corners, sums = np.concatenate([corners, p]), np.concatenate([sums, own_sums])
         along = np.concatenate([along, 0.5 * length * np.column_stack([1 + x, weight])])
@@ -153,31 +161,35 @@ def lift(water, body, volume, moment, lifts):
 
     Volume (m3) and its first moment (m4) about the body's origin, body axes.
     """
-    up = vector(water.up, 0)
+    up = vector(body.up, 0)
     centre = add(turned(matrix(body.turn), moment), scale(volume, vector(body.at, 0)))
     if lifts:
         force = scale(water.buoyancy_n_m3 * volume, up)
         torque = scale(water.buoyancy_n_m3, cross(centre, up))
         put(body.force, 0, minus(vector(body.force, 0), force))
         put(body.force, 3, minus(vector(body.force, 3), torque))
-    return -water.buoyancy_n_m3 * (volume * water.height_m + dot(up, centre))
+    return -water.buoyancy_n_m3 * (volume * body.height_m + dot(up, centre))
 
 
 @inner
 def buoyancy(tree, lifts):
-    """Potential energy (J) of all hulls in the water; with `lifts`, also puts their forces on the bodies."""
+    """Potential energy (J) of all hulls in the water; with `lifts`, also puts their forces on the bodies.
+
+    Writes each body's share under water too.
+    """
     water, energy = tree.water[0], 0.0
     if water.buoyancy_n_m3 == 0.0:
         return energy
     for t in range(len(tree.tubes)):
         tube = tree.tubes[t]
         body = tree.bodies[tube.body]
-        up = turned_back(matrix(body.turn), vector(water.up, 0))
+        up = turned_back(matrix(body.turn), vector(body.up, 0))
         start, e1, e2, e3 = vector(tube.start, 0), vector(tube.e1, 0), vector(tube.e2, 0), vector(tube.e3, 0)
-        height = water.height_m + dot(vector(water.up, 0), vector(body.at, 0)) + dot(up, start)
+        height = body.height_m + dot(vector(body.up, 0), vector(body.at, 0)) + dot(up, start)
         volume, along, across, towards = tube_immersed(
             tube, tree.corners, tree.sums, tree.along, height, dot(up, e1), dot(up, e2), dot(up, e3)
         )
+        body.share = volume / tube.whole_m3
         if volume > 0.0:
             moment = add(scale(volume, start), scale(along, e1))
             moment = add(moment, add(scale(across, e2), scale(towards, e3)))
@@ -185,9 +197,10 @@ def buoyancy(tree, lifts):
     for t in range(len(tree.rounds)):
         hull = tree.rounds[t]
         body = tree.bodies[hull.body]
-        up, centre = turned_back(matrix(body.turn), vector(water.up, 0)), vector(hull.at, 0)
-        height = water.height_m + dot(vector(water.up, 0), vector(body.at, 0)) + dot(up, centre)
+        up, centre = turned_back(matrix(body.turn), vector(body.up, 0)), vector(hull.at, 0)
+        height = body.height_m + dot(vector(body.up, 0), vector(body.at, 0)) + dot(up, centre)
         volume, moment = ellipsoid_immersed(hull, height, up)
+        body.share = volume / hull.whole_m3
         if volume > 0.0:
             energy += lift(water, body, volume, add(moment, scale(volume, centre)), lifts)
     return energy

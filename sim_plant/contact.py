@@ -32,6 +32,8 @@ def place_hull(flat, i):
     bend, aft, left = 0.0, 0.0, 0.0
     for k in range(body.first_joint, body.first_joint + body.joints):
         joint = flat.joints[k]
+        if not joint.bends:
+            continue
         bend += joint.angle_rad
         aft += joint.length_m * math.cos(bend)
         left += joint.length_m * math.sin(bend)
@@ -151,6 +153,8 @@ def one_round(flat, give_up):
     cylinders = len(flat.cylinders)
     for i in range(len(flat.bodies)):
         body = flat.bodies[i]
+        if not body.meets:
+            continue
         if flat.world[0].pool and by_a_wall(flat, i):
             for wall in range(WALLS):
                 gap = wall_gap_m(flat, i, wall)
@@ -175,7 +179,7 @@ def one_round(flat, give_up):
                 else:
                     push(flat, i, depth, nx, ny)
         for j in range(i + 1, len(flat.bodies)):
-            if not in_reach(body, flat.bodies[j], 0.0):
+            if not (flat.bodies[j].meets and in_reach(body, flat.bodies[j], 0.0)):
                 continue
             depth, nx, ny = body_depth(flat, i, j)
             if depth > 0.0:
@@ -230,12 +234,14 @@ def settle(flat):
 def clearance_m(flat, i):
     """Distance of body i's hull from the nearest wall, cylinder or other hull; infinite in open water."""
     gap = np.inf
+    if not flat.bodies[i].meets:
+        return gap
     if flat.world[0].pool:
         for wall in range(WALLS):
             gap = min(gap, wall_gap_m(flat, i, wall))
     for c in range(len(flat.cylinders)):
         gap = min(gap, -cylinder_depth(flat, i, c)[0])
     for j in range(len(flat.bodies)):
-        if j != i and in_reach(flat.bodies[i], flat.bodies[j], gap):
+        if j != i and flat.bodies[j].meets and in_reach(flat.bodies[i], flat.bodies[j], gap):
             gap = min(gap, body_gap_m(flat, i, j))
     return max(gap, 0.0)

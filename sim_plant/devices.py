@@ -21,6 +21,11 @@ class Servo(Kind, tag="servo", kw_only=True, frozen=True):
     lag_s: AtLeastZero = 0.005  # of its position loop; 0 runs at full rate to the goal
     delay_s: Annotated[float, Meta(ge=0, le=0.25)] = 0.0
     resolution_us: AtLeastZero = 0.0  # the servo's own step; 0 is as fine as the pulse
+    # On a joint of a tree that yields (mode "torque") it pushes instead: a spring to its goal, with these limits.
+    torque_n_m: Positive = 1.0  # at standstill; falls to none at rate_rad_s
+    stiffness_n_m_rad: AtLeastZero = 0.0
+    damping_n_m_s_rad: AtLeastZero = 0.0
+    backlash_rad: AtLeastZero = 0.0  # of its gear, end to end
 
 
 class Thruster(Kind, tag="thruster", kw_only=True, frozen=True):
@@ -55,15 +60,43 @@ class Bumper(Sensor, tag="bumper", kw_only=True, frozen=True):
     """Counts 1 while the front end of the head touches something."""
 
 
-class Heading(Sensor, tag="heading", kw_only=True, frozen=True):
+class Angle(Sensor, kw_only=True, frozen=True):
+    """Of the base's attitude: heading, then pitch (nose down positive), then roll (right side down positive)."""
+
     rad_per_count: Positive
     noise_rad: AtLeastZero = 0.0
 
 
-class YawRate(Sensor, tag="yaw_rate", kw_only=True, frozen=True):
+class Heading(Angle, tag="heading", kw_only=True, frozen=True):
+    pass
+
+
+class Roll(Angle, tag="roll", kw_only=True, frozen=True):
+    pass
+
+
+class Pitch(Angle, tag="pitch", kw_only=True, frozen=True):
+    pass
+
+
+class Rate(Sensor, kw_only=True, frozen=True):
+    """A gyro's axis, base frame."""
+
     rad_s_per_count: Positive
     noise_rad_s: AtLeastZero = 0.0
     bias_rad_s: AtLeastZero = 0.0  # standard deviation of the constant bias, drawn from the seed
+
+
+class YawRate(Rate, tag="yaw_rate", kw_only=True, frozen=True):
+    pass
+
+
+class RollRate(Rate, tag="roll_rate", kw_only=True, frozen=True):
+    pass
+
+
+class PitchRate(Rate, tag="pitch_rate", kw_only=True, frozen=True):
+    pass
 
 
 class SurgeAcceleration(Sensor, tag="surge_acceleration", kw_only=True, frozen=True):
@@ -119,6 +152,6 @@ class Battery(Sensor, tag="battery", kw_only=True, frozen=True):
 
 
 AnySensor = (
-    Sonar | Bumper | Heading | YawRate | SurgeAcceleration | Depth
+    Sonar | Bumper | Heading | Roll | Pitch | YawRate | RollRate | PitchRate | SurgeAcceleration | Depth
     | PositionX | PositionY | TargetX | TargetY | JointAngle | Battery
 )  # fmt: skip

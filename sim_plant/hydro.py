@@ -1,12 +1,16 @@
 """Forces of the water on moving bodies, but for buoyancy and for the inertia of the water they carry.
 
-That inertia stands in the tree's own (tree_layout.body_inertia), where the recursions meet it.
+That inertia stands in the tree's own (tree_layout.body_inertia), where the recursions meet it. Drag is here;
+foils.py and slender.py have lift and the forces on slender bodies. A body that has a hull is dragged by the
+share of it that is under water.
 """
 
 from __future__ import annotations
 
 from sim_plant.compiled import inner
-from sim_plant.spatial import add, cross, matrix, minus, put, turned, turned_back, vector
+from sim_plant.foils import lift_foils
+from sim_plant.slender import resist_links, shed_edges
+from sim_plant.spatial import add, cross, matrix, minus, put, scale, turned, turned_back, vector
 
 
 @inner
@@ -21,13 +25,24 @@ def opposed(linear, quadratic, first, v):
 
 @inner
 def drag(body):
-    """Take a body's drag off what it asks for. Its velocity is already relative to the water."""
+    """Take a body's drag off what it asks for. Its velocity is already relative to the water but for waves."""
     turn = matrix(body.turn)
     centre = add(vector(body.at, 0), turned(turn, vector(body.drag_at, 0)))
-    v, w = vector(body.velocity, 0), vector(body.velocity, 3)
+    v, w = minus(vector(body.velocity, 0), vector(body.stream, 0)), vector(body.velocity, 3)
     v_there = turned_back(turn, add(v, cross(w, centre)))
     force = turned(turn, opposed(body.linear, body.quadratic, 0, v_there))
     torque = turned(turn, opposed(body.linear, body.quadratic, 3, turned_back(turn, w)))
-    torque = add(torque, cross(centre, force))
-    put(body.force, 0, minus(vector(body.force, 0), force))
+    torque = scale(body.share, add(torque, cross(centre, force)))
+    put(body.force, 0, minus(vector(body.force, 0), scale(body.share, force)))
     put(body.force, 3, minus(vector(body.force, 3), torque))
+
+
+@inner
+def resist(tree):
+    """Take all these forces off what weighed bodies ask for; after buoyancy, which says what is under water."""
+    for i in range(len(tree.bodies)):
+        if tree.bodies[i].drags:
+            drag(tree.bodies[i])
+    lift_foils(tree)
+    resist_links(tree)
+    shed_edges(tree)

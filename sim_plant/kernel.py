@@ -11,13 +11,16 @@ from sim_plant.strouhal import swim
 __all__ = ["advance", "clearance_m", "observe", "put", "sample_due", "target_at"]
 
 
+LINE_FULL, DIVERGED = 1, 2
+
+
 @compiled
 def advance(flat, duration_us, step_us):
-    """Step the world by duration_us. Returns -1, or the body whose line of pulses is full."""
+    """Step the world by duration_us. Returns (what went wrong: 0 or LINE_FULL; whose line of pulses that is)."""
     world = flat.world[0]
     for i in range(len(flat.bodies)):
         if flat.written[i] and not post(flat, i):
-            return i
+            return LINE_FULL, i
         sample_due(flat, i)
     end_us = world.time_us + duration_us
     while world.time_us < end_us:
@@ -40,7 +43,7 @@ def advance(flat, duration_us, step_us):
             body.surge_m_s2 = (body.speed_m_s - body.old_speed_m_s) / dt_s
         for i in range(len(flat.bodies)):
             sample_due(flat, i)
-    return -1
+    return 0, 0
 
 
 @compiled
@@ -54,12 +57,11 @@ def put(flat, i, x_m, y_m, heading_rad):
 
 @compiled
 def observe(flat, i, out):
-    """Fill `out` with world.TRUTH and the joint angles of body i."""
+    """Fill `out` with world.SEEN, TAIL_SEEN and the joint angles of body i."""
     body = flat.bodies[i]
     out[0], out[1], out[2], out[3] = body.x_m, body.y_m, body.depth_m, body.heading_rad
-    out[4], out[5] = body.speed_m_s, body.yaw_rate_rad_s
-    out[6], out[7] = body.beat_hz, body.beat_m * body.beat_scale
-    out[8], out[9] = body.deflection_rad, body.thrust_n
-    out[10] = clearance_m(flat, i)
+    out[4], out[5], out[6] = body.speed_m_s, body.yaw_rate_rad_s, clearance_m(flat, i)
+    out[7], out[8] = body.beat_hz, body.beat_m * body.beat_scale
+    out[9], out[10] = body.deflection_rad, body.thrust_n
     for k in range(body.joints):
         out[11 + k] = flat.joints[body.first_joint + k].angle_rad

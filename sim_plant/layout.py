@@ -23,6 +23,7 @@ BODY = np.dtype(
     + [("sensors", N), ("next_sample_us", N), ("deflected_joints", N)]
     # motion
     + [("x_m", F), ("y_m", F), ("heading_rad", F), ("speed_m_s", F), ("yaw_rate_rad_s", F)]
+    + [("roll_rad", F), ("pitch_rad", F), ("roll_rate_rad_s", F), ("pitch_rate_rad_s", F)]
     + [("surge_m_s2", F), ("force_n", F), ("collisions", N), ("blocked", N)]
     + [("old_x_m", F), ("old_y_m", F), ("old_heading_rad", F), ("old_speed_m_s", F)]
     # the law
@@ -38,7 +39,9 @@ BODY = np.dtype(
 )
 
 JOINT = np.dtype(
-    [("length_m", F), ("deflects", N), ("angle_rad", F), ("old_rad", F)]
+    [("length_m", F), ("bends", N), ("deflects", N), ("angle_rad", F), ("old_rad", F)]
+    # in a tree (tree_layout): its place in a state, in a vector of velocities, among driven joints (or -1), its body
+    + [("q_at", N), ("qd_at", N), ("v_at", N), ("told", N), ("body", N)]
     # the tail's motion taken apart: mean + wave, and the wave a quarter beat on
     + [("mean_rad", F), ("wave_rad", F), ("quarter_rad", F)]
 )
@@ -87,6 +90,7 @@ def pack_law(body: np.ndarray, law: Strouhal) -> np.ndarray:
     body["reynolds_m"], body["beat_scale"] = law.reynolds_length_m, law.tail_beat_scale
     body["watch_rad_s"] = 2 * np.pi  # until the tail says otherwise
     joints = np.zeros(len(law.link), JOINT)
+    joints["bends"] = 1
     joints["length_m"] = [link.length_m for link in law.link]
     joints["deflects"] = [link.joint in law.deflection_joints for link in law.link]
     body["deflected_joints"] = joints["deflects"].sum()

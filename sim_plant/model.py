@@ -13,16 +13,20 @@ from __future__ import annotations
 import importlib.util
 import os
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
 from hal.vehicle_file import VehicleFile, VehicleFileError
 from sim_plant import tree, tree_step, tree_sums
 from sim_plant.tree_layout import FREEDOMS, JOINTS_AT, POSITIONS, pack_tree, quaternion_turn
-from sim_plant.tree_spec import TreeSpec, disagreements
+from sim_plant.tree_spec import TreeSpec, buoyant_alone, disagreements
+
+if TYPE_CHECKING:
+    from sim_plant.impulse import ImpulseModel
 
 Vector = np.ndarray
+Source = str | os.PathLike[str] | VehicleFile
 Method = Literal["rk4", "semi-implicit"]
 METHODS = ("rk4", "semi-implicit")
 BASE_PARTS = ["x", "y", "z", "quaternion w", "quaternion x", "quaternion y", "quaternion z", "velocity x"]
@@ -34,9 +38,26 @@ class PlantDiverged(ArithmeticError):
     """A step left the numbers that mean anything: when, which body, what to do."""
 
 
-def load(source: str | os.PathLike[str] | VehicleFile, gravity: bool = True, fluid: bool = True) -> Model:
-    """A vehicle by name or path of its file, or an open file; gravity and water can be left out."""
+@overload
+def load(
+    source: Source, gravity: bool = True, fluid: bool = True, impulses: Literal[False] = False
+) -> Model: ...
+@overload
+def load(
+    source: Source, gravity: bool = True, fluid: bool = True, *, impulses: Literal[True]
+) -> ImpulseModel: ...
+def load(
+    source: Source, gravity: bool = True, fluid: bool = True, impulses: bool = False
+) -> Model | ImpulseModel:
+    """A vehicle by name or path of its file, or an open file; gravity and water can be left out.
+
+    impulses: every body on its own (sim_plant/impulse.py), so that chains may be closed.
+    """
     file = source if isinstance(source, VehicleFile) else VehicleFile.open(_find(source))
+    if impulses:
+        from sim_plant.impulse import ImpulseModel
+
+        return ImpulseModel(read(file), gravity, fluid, file.label)
     return Model(read(file), gravity, fluid, file.label)
 
 
@@ -61,15 +82,28 @@ def _find(name_or_path: str | os.PathLike[str]) -> str:
 class Model:
     """A vehicle as a tree of bodies, with the bodies and joints named in file order."""
 
-    def __init__(self, spec: TreeSpec, gravity: bool = True, fluid: bool = True, label: str = "tree") -> None:
+    def __init__(
+        self,
+        spec: TreeSpec,
+        gravity: bool = True,
+        fluid: bool = True,
+        label: str = "tree",
+        closures: bool = True,
+    ) -> None:
+        """closures: refuse a vehicle that has some, which recursions cannot hold; False leaves them open."""
         for key, problem in disagreements(spec):
             raise VehicleFileError(f"{label}: plant.tree.{key}: {problem}")
+        if spec.closure and closures:
+            raise VehicleFileError(
+                f"{label}: plant.tree.closure: a tree cannot hold {spec.closure[0].name}; load it with impulses=True."
+            )
         self.spec, self.label = spec, label
         self.bodies = [body.name for body in spec.body]
         joints = [body.joint for body in spec.body if body.joint and body.joint.kind != "fixed"]
         self.joints = [joint.name for joint in joints]
         self.driven = [joint.name for joint in joints if joint.mode == "driven"]
-        self.flat, order = pack_tree(spec, gravity, fluid)
+        packed = buoyant_alone(spec) if spec.water == "buoyant" else spec
+        self.flat, order = pack_tree(packed, gravity, fluid and spec.water != "none")
         self._place = {index: i for i, index in enumerate(order)}
         self.q: dict[str, slice] = {}  # joint -> its positions in a state
         self.qd: dict[str, slice] = {}  # joint -> its velocities in a state
@@ -81,15 +115,33 @@ class Model:
             q, v = q + POSITIONS[joint.kind], v + FREEDOMS[joint.kind]
         for name in self.joints:
             self.qd[name] = slice(q + self.v[name].start - 6, q + self.v[name].stop - 6)
-        self.size, self.freedoms = q + v - 6, v
+        self.size, self.freedoms = len(self.flat.rate), v
+        self.lags = slice(q + v - 6, self.size)  # of foils, in a state
         self._quaternions = [3, *(part.start for part in self.q.values() if part.stop - part.start == 4)]
         self._check_inertia()
+
+    def place(self, body: str) -> int:
+        """Where a body stands in the flat tree."""
+        if body not in self.bodies:
+            raise KeyError(f"{self.label}: there is no body {body}; choose from {', '.join(self.bodies)}.")
+        return self._place[self.bodies.index(body)]
 
     def state(self) -> Vector:
         """At rest at the origin, base level, joints at 0."""
         x = np.zeros(self.size)
         x[self._quaternions] = 1.0
         return x
+
+    @property
+    def time_s(self) -> float:
+        """For how long the waves have gone when a state is asked about; step and rollout have their own time."""
+        return float(self.flat.water["time_s"][0])
+
+    @time_s.setter
+    def time_s(self, time_s: float) -> None:
+        if not np.isfinite(time_s):
+            raise ValueError(f"{self.label}: time_s is {time_s}; give a finite number of seconds.")
+        self.flat.water["time_s"] = time_s
 
     def mass_matrix(self, state: Vector) -> np.ndarray:
         """(6 + nv, 6 + nv), with the inertia of the water that is carried."""
@@ -152,10 +204,8 @@ class Model:
 
     def pose(self, state: Vector, body: str) -> tuple[np.ndarray, Vector]:
         """(turn from body to world 3x3, position of the body's origin in the world (m))."""
-        if body not in self.bodies:
-            raise KeyError(f"{self.label}: there is no body {body}; choose from {', '.join(self.bodies)}.")
+        i = self.place(body)
         self._sweep(state)
-        i = self._place[self.bodies.index(body)]
         base = quaternion_turn(state[3:7])
         return base @ self.flat.bodies["turn"][i].reshape(3, 3), state[:3] + base @ self.flat.bodies["at"][i]
 
@@ -166,9 +216,10 @@ class Model:
         dt: float,
         method: Method = "rk4",
         driven: np.ndarray | None = None,
+        time_s: float = 0.0,
     ) -> Vector:
         """The state dt seconds on. driven: (3, 3, joint), as for rollout with one step."""
-        return self.rollout(state, 1, dt, tau, driven, method)[-1]
+        return self.rollout(state, 1, dt, tau, driven, method, time_s=time_s)[-1]
 
     def rollout(
         self,
@@ -179,11 +230,13 @@ class Model:
         driven: np.ndarray | None = None,
         method: Method = "rk4",
         every: int = 1,
+        time_s: float = 0.0,
     ) -> np.ndarray:
         """(steps / every + 1, state): the state given, then every `every`-th after it.
 
         tau: one force for all steps, or (steps, 6 + nv). driven: (2 steps + 1, 3, driven joint): position,
         velocity and acceleration at every half step; without it driven joints keep their velocity.
+        time_s: for how long the waves have gone at the start.
         """
         if not (dt > 0 and np.isfinite(dt)) or steps < 1 or every < 1:
             raise ValueError(f"{self.label}: dt ({dt} s), steps ({steps}), every ({every}) must be above 0.")
@@ -212,22 +265,27 @@ class Model:
         x = self._checked(state).copy()
         states = np.empty((steps // every + 1, self.size))
         states[0] = x
-        done = tree_step.roll_out(self.flat, x, forces, told, dt, steps, every, method == "rk4", states[1:])
+        asked_s, fourth = self.time_s, method == "rk4"
+        self.time_s = time_s
+        done = tree_step.roll_out(
+            self.flat, x, forces, told, dt, steps, every, fourth, states[1:], float(time_s)
+        )
+        self.time_s = asked_s
         if done < steps:
-            raise PlantDiverged(self._divergence(x, forces[min(done, len(forces) - 1)], done + 1, dt))
+            raise PlantDiverged(self.divergence(x, forces[min(done, len(forces) - 1)], (done + 1) * dt, dt))
         return states
 
-    def _divergence(self, last: Vector, tau: Vector, steps: int, dt: float) -> str:
+    def divergence(self, last: Vector, tau: Vector | None, at_s: float, dt: float) -> str:
         """The sentence for it: at fault is the body that its joint (or the water, for the base) threw most."""
         self._sweep(last)
         self.flat.bodies["acceleration"] = 0.0
-        tree.forward(self.flat, tau, np.zeros(self.freedoms))
+        tree.forward(self.flat, self._vector("tau", tau), np.zeros(self.freedoms))
         thrown = self.flat.bodies["acceleration"].copy()
         thrown[1:] -= self.flat.bodies["acceleration"][self.flat.bodies["parent"][1:]]
         worst = int(np.abs(thrown).max(axis=1).argmax())
         name = next(name for k, name in enumerate(self.bodies) if self._place[k] == worst)
         return (
-            f"{self.label}: diverged {steps * dt:g} s into the run, at body {name}; take a step shorter than "
+            f"{self.label}: diverged {at_s:g} s into the run, at body {name}; take a step shorter than "
             f"{dt:g} s, or softer springs, dampers and drag at this body."
         )
 
@@ -256,6 +314,8 @@ class Model:
         for name in self.joints:
             if self.q[name].start <= k < self.q[name].stop:
                 return f"the position of {name}"
+        if k >= self.lags.start:
+            return "the lag of a foil"
         return "the velocity of " + next(n for n in self.joints if self.qd[n].start <= k < self.qd[n].stop)
 
     def _vector(self, what: str, given: Vector | None) -> Vector:
@@ -276,7 +336,7 @@ class Model:
         rng = np.random.default_rng(0)
         for spread in (0.0, 0.3, 0.6):
             x = self.state()
-            positions = x[JOINTS_AT : self.size - self.freedoms + 6]
+            positions = x[JOINTS_AT : self.lags.start - self.freedoms + 6]
             positions += spread * rng.standard_normal(len(positions))
             mass = self.mass_matrix(x)[np.ix_(kept, kept)]
             size = np.sqrt(np.maximum(mass.diagonal(), 1e-300))

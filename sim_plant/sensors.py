@@ -27,12 +27,13 @@ TOUCH_M = 1e-3  # nearer than this is touching
 NO_TARGET, STILL, CIRCLE, LINE = 0, 1, 2, 3
 
 (SONAR, BUMPER, HEADING, YAW_RATE, SURGE, DEPTH, POSITION_X, POSITION_Y, TARGET_X, TARGET_Y, JOINT_ANGLE,
- BATTERY) = range(12)  # fmt: skip
+ BATTERY, ROLL, PITCH, ROLL_RATE, PITCH_RATE) = range(16)  # fmt: skip
 KINDS = {
     tables.Sonar: SONAR, tables.Bumper: BUMPER, tables.Heading: HEADING, tables.YawRate: YAW_RATE,
     tables.SurgeAcceleration: SURGE, tables.Depth: DEPTH, tables.PositionX: POSITION_X,
     tables.PositionY: POSITION_Y, tables.TargetX: TARGET_X, tables.TargetY: TARGET_Y,
-    tables.JointAngle: JOINT_ANGLE, tables.Battery: BATTERY,
+    tables.JointAngle: JOINT_ANGLE, tables.Battery: BATTERY, tables.Roll: ROLL, tables.Pitch: PITCH,
+    tables.RollRate: ROLL_RATE, tables.PitchRate: PITCH_RATE,
 }  # fmt: skip
 
 SENSOR = np.dtype(
@@ -54,12 +55,12 @@ def pack_sensor(spec: tables.AnySensor, joints: dict[str, int], born_us: int, dr
             row["x_m"], row["y_m"], row["range_m"] = spec.x_m, spec.y_m, spec.range_m
             row["bearing_rad"], row["half_rad"] = np.radians([spec.bearing_deg, spec.half_angle_deg])
             row["beams"], row["per_count"], row["noise"] = spec.beams, spec.metres_per_count, spec.noise_m
-        case tables.Heading():
+        case tables.Angle():
             row["per_count"], row["noise"] = spec.rad_per_count, spec.noise_rad
         case tables.JointAngle():
             row["per_count"], row["noise"] = spec.rad_per_count, spec.noise_rad
             row["joint"] = joints[spec.joint]
-        case tables.YawRate():
+        case tables.Rate():
             row["per_count"], row["noise"] = spec.rad_s_per_count, spec.noise_rad_s
             row["bias"] = spec.bias_rad_s * draw
         case tables.SurgeAcceleration():
@@ -135,8 +136,10 @@ def wedge_m(flat, i, sensor):
                 nearest = min(nearest, beam_to_circle_m(px, py, ux, uy, x, y, radius))
     for j in range(len(flat.bodies)):
         other = flat.bodies[j]
-        if j != i and in_wedge(
-            other.x_m - px, other.y_m - py, other.reach_m, middle, sensor.half_rad, nearest
+        if (
+            j != i
+            and other.meets
+            and in_wedge(other.x_m - px, other.y_m - py, other.reach_m, middle, sensor.half_rad, nearest)
         ):
             for b in range(sensor.beams):
                 ux, uy = math.cos(first + b * pitch), math.sin(first + b * pitch)
@@ -166,7 +169,7 @@ def nose_touches(flat, i):
     for j in range(len(flat.bodies)):
         other = flat.bodies[j]
         gap = math.hypot(other.x_m - body.x_m, other.y_m - body.y_m) - other.reach_m - body.reach_m
-        if j == i or gap > TOUCH_M:
+        if j == i or not other.meets or gap > TOUCH_M:
             continue
         for part in range(2):
             quad = flat.hulls[j, part]
@@ -204,6 +207,14 @@ def truth_of(flat, i, sensor):
         return body.heading_rad
     if kind == YAW_RATE:
         return body.yaw_rate_rad_s
+    if kind == ROLL:
+        return body.roll_rad
+    if kind == PITCH:
+        return body.pitch_rad
+    if kind == ROLL_RATE:
+        return body.roll_rate_rad_s
+    if kind == PITCH_RATE:
+        return body.pitch_rate_rad_s
     if kind == SURGE:
         return body.surge_m_s2
     if kind == DEPTH:
@@ -237,7 +248,7 @@ def sample(flat, i, k):
             value = min(max(value + noise, 0.0), sensor.range_m)
     else:
         value += noise + sensor.bias
-    if sensor.kind == HEADING:
+    if sensor.kind == HEADING or sensor.kind == ROLL:
         value -= 2.0 * math.pi * math.floor(value / (2.0 * math.pi) + 0.5)
     flat.counts[k] = sensor.zero_counts + math.floor(value / sensor.per_count + 0.5)
 

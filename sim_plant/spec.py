@@ -15,12 +15,13 @@ from msgspec import Meta, field
 from sim_plant.devices import AnySensor, JointAngle, Servo, Sonar, Thruster
 from sim_plant.tree_spec import TreeSpec, scalar_joints
 from sim_plant.tree_spec import disagreements as tree_disagreements
+from sim_plant.trial_spec import Trial, trial_disagreements
 from sim_plant.words import AtLeastZero, Number, Positive, Table
 
 if TYPE_CHECKING:
     from hal.vehicle_file import VehicleFile
 
-TABLES = ("plant", "world")
+TABLES = ("plant", "world", "trial")
 
 
 class Link(Table, kw_only=True, frozen=True):
@@ -50,6 +51,9 @@ class Hull(Table, kw_only=True, frozen=True):
     head_length_m: Positive
     head_width_m: Positive
     tail_width_m: Positive
+    tail: list[Link] = field(
+        default_factory=list
+    )  # of a tree: its joints, front to tip; positive bends to port
 
 
 class PlantSpec(Table, kw_only=True, frozen=True):
@@ -58,6 +62,7 @@ class PlantSpec(Table, kw_only=True, frozen=True):
     model: Literal["strouhal", "tree"]
     step_us: Annotated[int, Meta(ge=100, le=20_000)] = 2000
     depth_m: AtLeastZero = 0.0  # at which it starts
+    afloat: bool = False  # a tree starts where it floats, not at depth_m
     hull: Hull | None = None  # without one it meets nothing
     actuator: dict[str, Servo | Thruster] = field(default_factory=dict)
     sensor: dict[str, AnySensor] = field(default_factory=dict)
@@ -186,3 +191,12 @@ def read_worlds(vehicle_file: VehicleFile) -> dict[str, WorldSpec]:
         for part, problem in world_disagreements(spec):
             raise vehicle_file.error(f"world.{name}.{part}", problem)
     return worlds
+
+
+def read_trials(vehicle_file: VehicleFile, plant: PlantSpec) -> dict[str, Trial]:
+    """The trials of a vehicle file by name; most have none."""
+    trials = vehicle_file.read("trial", dict[str, Trial])
+    for name, trial in trials.items():
+        for part, problem in trial_disagreements(trial, plant.tree):
+            raise vehicle_file.error(f"trial.{name}.{part}", problem)
+    return trials

@@ -9,9 +9,11 @@ as told, section 9.2).
 
 from __future__ import annotations
 
+import math
+
 from sim_plant.buoyancy import buoyancy
 from sim_plant.compiled import compiled, inner
-from sim_plant.hydro import drag
+from sim_plant.hydro import resist
 from sim_plant.spatial import (
     add,
     axis_matrix,
@@ -35,6 +37,7 @@ from sim_plant.spatial import (
     vector,
 )  # fmt: skip
 from sim_plant.tree_layout import FIXED, PRISMATIC, REVOLUTE, SPHERICAL
+from sim_plant.waves import carry, ride
 
 
 @inner
@@ -52,10 +55,25 @@ def place_base(water, base, x):
     put(water.drift, 0, current)
     put(water.base_velocity, 0, turned(turn, v))
     water.height_m = x[2]
+    put_matrix(water.turn, turn)
+    put(water.at, 0, (x[0], x[1], x[2]))
     put_matrix(base.turn, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
     put(base.at, 0, (0.0, 0.0, 0.0))
     put(base.velocity, 0, minus(v, current))
     put(base.velocity, 3, (x[10], x[11], x[12]))
+
+
+@inner
+def servo_torque(body, angle, rate):
+    """Of a servo on a joint that yields: a spring to its goal behind the play of its gear, a damper, and a motor
+    whose torque falls to none at its free rate."""
+    gap = body.servo_goal - angle
+    taut = math.copysign(max(abs(gap) - body.servo_play, 0.0), gap)
+    torque = body.servo_stiffness * taut - body.servo_damping * rate
+    most = body.servo_torque
+    if torque * rate > 0.0:
+        most *= max(1.0 - abs(rate) / body.servo_rate, 0.0)
+    return min(max(torque, -most), most)
 
 
 @inner
@@ -93,6 +111,8 @@ def place_body(body, parent, x):
             body.joint_force[k] = -body.stiffness * angle[k] - body.damping * x[qd + k]
     if kind in (REVOLUTE, PRISMATIC):
         body.joint_force[0] = -body.stiffness * (x[q] - body.rest) - body.damping * x[qd]
+        if body.servo_live:
+            body.joint_force[0] += servo_torque(body, x[q], x[qd])
     v, w = vector(parent.velocity, 0), vector(parent.velocity, 3)
     put_matrix(body.turn, turn)
     put(body.at, 0, at)
@@ -116,22 +136,37 @@ def weigh_body(water, body):
     weight = scale(-body.mass_kg * water.gravity_m_s2, vector(water.up, 0))
     put(body.force, 0, minus(cross(w, f), weight))
     put(body.force, 3, minus(add(cross(w, n), cross(v, f)), cross(com, weight)))
-    if body.drags:
-        drag(body)
+
+
+@inner
+def weigh(tree):
+    """Weigh every placed body: its inertia, and the force it asks for with weight and water, at no acceleration.
+
+    Needs each body's turn, at and velocity, and of the water what place_base writes; foils with lag stand in
+    their own records (foils.FOIL).
+    """
+    water, bodies = tree.water[0], tree.bodies
+    ride(tree)
+    for i in range(len(bodies)):
+        weigh_body(water, bodies[i])
+        if len(tree.waves) > 0 and not bodies[i].rigid:
+            carry(bodies[i])
+    buoyancy(tree, True)
+    resist(tree)
 
 
 @compiled
 def sweep(tree, x):
     """Place and weigh every body; base to tips."""
     water, bodies = tree.water[0], tree.bodies
-    for i in range(len(bodies)):
-        body = bodies[i]
-        if i == 0:
-            place_base(water, body, x)
-        else:
-            place_body(body, bodies[body.parent], x)
-        weigh_body(water, body)
-    buoyancy(tree, True)
+    place_base(water, bodies[0], x)
+    for i in range(1, len(bodies)):
+        place_body(bodies[i], bodies[bodies[i].parent], x)
+    for i in range(len(tree.foils)):
+        foil = tree.foils[i]
+        if foil.lags:
+            foil.lag[0], foil.lag[1] = x[foil.lag_at], x[foil.lag_at + 1]
+    weigh(tree)
 
 
 @inner

@@ -7,7 +7,8 @@ A state is one vector of float64:
     7:10          velocity of the base's origin, base axes (m/s)
     10:13         angular velocity of the base, base axes (rad/s)
     13:13+nq      joint positions in file order (rad, m; a spherical joint: quaternion w x y z, body to parent)
-    13+nq:        joint velocities in file order (rad/s, m/s; a spherical joint: angular velocity, body axes)
+    13+nq:+nv     joint velocities in file order (rad/s, m/s; a spherical joint: angular velocity, body axes)
+    the rest      lag of the foils that have one, in file order, two each (m/s; foils.py)
 
 Velocities, accelerations and forces are vectors of 6 + nv: base linear, base angular, joints in file order.
 An acceleration is the rate of the state's velocities. A force on the base acts at its origin, base axes.
@@ -20,8 +21,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sim_plant.buoyancy import pack_hulls
+from sim_plant.foils import lag_states, pack_foils
 from sim_plant.layout import F, N
-from sim_plant.tree_spec import Body, TreeSpec
+from sim_plant.slender import pack_edges, pack_links
+from sim_plant.tree_spec import Body, TreeSpec, Tube
+from sim_plant.waves import pack_waves, spectrum_waves
 
 REVOLUTE, PRISMATIC, SPHERICAL, FIXED = range(4)
 KINDS = {"revolute": REVOLUTE, "prismatic": PRISMATIC, "spherical": SPHERICAL, "fixed": FIXED}
@@ -31,8 +35,12 @@ JOINTS_AT = 13  # where the joints begin in a state
 
 WATER = np.dtype(
     [("gravity_m_s2", F), ("buoyancy_n_m3", F), ("current_m_s", F, 3), ("yields", N), ("velocities_at", N)]
+    # seconds that the waves have gone
+    + [("time_s", F)]
     # written by sweep: up and the current in base axes, the base's velocity and height in the world
     + [("up", F, 3), ("drift", F, 3), ("base_velocity", F, 3), ("height_m", F)]
+    # and the place of the common frame in the world
+    + [("turn", F, 9), ("at", F, 3)]
 )
 
 # Everything spatial is about one origin and axes: an inertial frame that stands at this instant where the
@@ -42,11 +50,18 @@ BODY = np.dtype(
     [("parent", N), ("kind", N), ("driven", N), ("q_at", N), ("qd_at", N), ("v_at", N)]
     + [("joint_at", F, 3), ("joint_turn", F, 9), ("axis", F, 3)]
     + [("stiffness", F), ("damping", F), ("rest", F)]
+    # the servo of a joint that yields, if it has one
+    + [("servo_live", N), ("servo_goal", F), ("servo_stiffness", F), ("servo_damping", F)]
+    + [("servo_torque", F), ("servo_rate", F), ("servo_play", F)]
     # the body in its own frame; own_inertia has the water it carries, rigid says that there is none
     + [("mass_kg", F), ("com_m", F, 3), ("about_com", F, 9), ("own_inertia", F, (6, 6)), ("rigid", N)]
     + [("drags", N), ("drag_at", F, 3), ("linear", F, 6), ("quadratic", F, 6)]
+    # whether it meets the water at all; the carried water alone; where the body meets the waves
+    + [("wet", N), ("added", F, (6, 6)), ("wave_at", F, 3)]
     # written by the kernels: pose and motion
     + [("turn", F, 9), ("at", F, 3), ("velocity", F, 6), ("coriolis", F, 6), ("acceleration", F, 6)]
+    # the water around: height_m + up . r is above the surface, share of the hull below, velocity and its rate
+    + [("height_m", F), ("up", F, 3), ("share", F), ("stream", F, 3), ("stream_rate", F, 3)]
     # motion for one unit of each joint velocity; force of spring and damper
     + [("axes", F, 18), ("joint_force", F, 3)]
     # its inertia and the force it asks for at no acceleration; later with those of its children
@@ -66,6 +81,11 @@ class Tree(NamedTuple):
     corners: np.ndarray  # (corner, 2) of all tubes, as buoyancy.py lays them out
     sums: np.ndarray  # (corner, 3)
     along: np.ndarray  # (section, 2)
+    foils: np.ndarray  # foils.FOIL
+    edges: np.ndarray  # slender.EDGE
+    links: np.ndarray  # slender.LINK
+    link_points: np.ndarray  # (point, 2) of all links
+    waves: np.ndarray  # waves.WAVE
     told_q: np.ndarray  # (driven joint): its position in a state
     told_v: np.ndarray  # (driven joint): its velocity in a state
     told: np.ndarray  # (6 + nv): accelerations, of driven joints on entry, all on return
@@ -108,9 +128,14 @@ def body_inertia(body: Body, fluid: bool) -> np.ndarray:
     own[:3, :3] = body.mass_kg * np.eye(3)
     own[3:, 3:] = body.inertia()
     own = shifted(own, np.array(body.com_m))
-    if fluid and body.added_inertia is not None:
-        own += shifted(body.added_inertia.matrix(), np.array(body.added_inertia.at_m))
-    return own
+    return own + carried_inertia(body) if fluid else own
+
+
+def carried_inertia(body: Body) -> np.ndarray:
+    """6x6 of the water it carries alone."""
+    if body.added_inertia is None:
+        return np.zeros((6, 6))
+    return shifted(body.added_inertia.matrix(), np.array(body.added_inertia.at_m))
 
 
 def sorted_bodies(bodies: list[Body]) -> list[int]:
@@ -145,6 +170,7 @@ def pack_tree(spec: TreeSpec, gravity: bool, fluid: bool) -> tuple[Tree, list[in
                 q + v_at[joint.name] - 6,
             )
     water = np.zeros(1, WATER)
+    water["up"], water["turn"] = (0.0, 0.0, 1.0), np.eye(3).ravel()
     water["velocities_at"] = q
     water["gravity_m_s2"] = spec.gravity_m_s2 if gravity else 0.0
     if fluid:
@@ -157,9 +183,13 @@ def pack_tree(spec: TreeSpec, gravity: bool, fluid: bool) -> tuple[Tree, list[in
     tubes, rounds, corners, sums, along = pack_hulls(
         [(i, spec.body[index].hull) for i, index in enumerate(order) if fluid]
     )
-    size = q + v - 6
+    foils, edges, links, link_points = _pack_parts(spec, place if fluid else {}, q + v - 6)
+    waves = [*spec.wave, *(spectrum_waves(spec.spectrum) if spec.spectrum else [])]
+    size = q + v - 6 + sum(lag_states(body.foil) for body in spec.body)
     tree = Tree(
         water=water, bodies=bodies, tubes=tubes, rounds=rounds, corners=corners, sums=sums, along=along,
+        foils=foils, edges=edges, links=links, link_points=link_points,
+        waves=pack_waves(waves if gravity and fluid else [], spec.gravity_m_s2),
         told_q=np.array([q_at[name] for name in told], N),
         told_v=np.array([q + v_at[name] - 6 for name in told], N),
         told=np.zeros(v), rate=np.zeros(size), stage=np.zeros(size), sum=np.zeros(size), keep=np.zeros(size),
@@ -167,11 +197,28 @@ def pack_tree(spec: TreeSpec, gravity: bool, fluid: bool) -> tuple[Tree, list[in
     return tree, order
 
 
+def _pack_parts(spec: TreeSpec, place: dict[str, int], lag_at: int) -> tuple[np.ndarray, ...]:
+    """Foils, edges, slender links and these links' points, of bodies that have a place; lags from lag_at on."""
+    foils, bodies = [], [body for body in spec.body if body.name in place]
+    for body in bodies:
+        for foil in body.foil:
+            foils.append((place[body.name], foil, lag_at))
+            lag_at += lag_states([foil])
+    edges = [(place[body.name], edge) for body in bodies for edge in body.edge]
+    links = [(place[body.name], link) for body in bodies for link in body.slender]
+    density = spec.density_kg_m3
+    return pack_foils(foils, density), pack_edges(edges, density), *pack_links(links, density)
+
+
 def _pack_body(row: np.void, body: Body, fluid: bool) -> None:
     row["kind"] = FIXED
     row["mass_kg"], row["com_m"], row["about_com"] = body.mass_kg, body.com_m, body.inertia().ravel()
     row["own_inertia"] = body_inertia(body, fluid)
     row["rigid"] = not (fluid and body.added_inertia is not None)
+    row["added"], hull = carried_inertia(body), body.hull
+    row["wet"] = any([body.added_inertia, body.drag, hull, body.foil, body.edge, body.slender])
+    if hull is not None:
+        row["wave_at"] = np.add(hull.from_m, hull.to_m) / 2 if isinstance(hull, Tube) else hull.at_m
     if fluid and body.drag is not None:
         row["drags"], row["drag_at"] = 1, body.drag.at_m
         row["linear"], row["quadratic"] = body.drag.linear, body.drag.quadratic

@@ -13,13 +13,14 @@ from typing import Annotated, Literal
 
 import numpy as np
 from msgspec import Meta, field
+from msgspec.structs import replace
 
+from sim_plant.closure_spec import AnyClosure, closure_problems
+from sim_plant.water_spec import ORIGIN, Edge, Foil, Jonswap, Slender, Three, Wave, water_problems
 from sim_plant.words import AtLeastZero, Kind, Number, Positive, Table
 
-Three = tuple[Number, Number, Number]
 Six = tuple[Number, Number, Number, Number, Number, Number]
 SixAtLeastZero = tuple[AtLeastZero, AtLeastZero, AtLeastZero, AtLeastZero, AtLeastZero, AtLeastZero]
-ORIGIN = (0.0, 0.0, 0.0)
 TRIANGLE = 1e-9  # share of the largest moment by which rounded figures may miss the triangle inequality
 
 
@@ -105,6 +106,9 @@ class Body(Table, kw_only=True, frozen=True):
     added_inertia: AddedInertia | None = None
     drag: Drag | None = None
     hull: Tube | Ellipsoid | None = None
+    foil: list[Foil] = field(default_factory=list)
+    edge: list[Edge] = field(default_factory=list)
+    slender: list[Slender] = field(default_factory=list)
 
     def inertia(self) -> np.ndarray:
         """3x3 about the centre of mass."""
@@ -117,8 +121,18 @@ class TreeSpec(Table, kw_only=True, frozen=True):
 
     gravity_m_s2: AtLeastZero = 9.81
     density_kg_m3: Positive = 1000.0
+    water: Literal["full", "buoyant", "none"] = "full"  # all its forces, buoyancy alone, or none
     current_m_s: Three = ORIGIN  # of the water, world axes
+    wave: list[Wave] = field(default_factory=list)
+    spectrum: Jonswap | None = None
     body: Annotated[list[Body], Meta(min_length=1)] = field(default_factory=list)
+    closure: list[AnyClosure] = field(default_factory=list)
+
+
+def buoyant_alone(spec: TreeSpec) -> TreeSpec:
+    """The same vehicle in water that carries it and does nothing else."""
+    still = [replace(b, added_inertia=None, drag=None, foil=[], edge=[], slender=[]) for b in spec.body]
+    return replace(spec, body=still, current_m_s=ORIGIN)
 
 
 def scalar_joints(spec: TreeSpec) -> list[str]:
@@ -139,6 +153,9 @@ def disagreements(spec: TreeSpec) -> Iterator[tuple[str, str]]:
         yield from ((f"body.{i}{key}", problem) for key, problem in _place(spec, i, names))
         yield from ((f"body.{i}{key}", problem) for key, problem in _mass(spec, i))
         yield from ((f"body.{i}{key}", problem) for key, problem in _water(body))
+    yield from closure_problems(spec.closure, spec.body)
+    if (spec.wave or spec.spectrum) and spec.gravity_m_s2 == 0:
+        yield "gravity_m_s2", "without gravity there is no surface for waves; give it, or no waves."
 
 
 def _place(spec: TreeSpec, i: int, names: list[str]) -> Iterator[tuple[str, str]]:
@@ -199,6 +216,7 @@ def _mass(spec: TreeSpec, i: int) -> Iterator[tuple[str, str]]:
 
 def _water(body: Body) -> Iterator[tuple[str, str]]:
     added, hull = body.added_inertia, body.hull
+    yield from water_problems(body.foil, body.edge, body.slender)
     if added is not None:
         if (added.diagonal is None) == (added.full is None):
             yield ".added_inertia", "give either diagonal (6 numbers) or full (21 numbers)."

@@ -44,8 +44,12 @@ def rates(tree, x, tau, out):
             quaternion_rate(x, q, (x[v], x[v + 1], x[v + 2]), out)
         elif freedoms(kind) == 1:
             out[q] = x[v]
-    for k in range(velocities, len(x)):
-        out[k] = tree.told[6 + k - velocities]
+    for k in range(6, len(tree.told)):
+        out[velocities + k - 6] = tree.told[k]
+    for i in range(len(tree.foils)):
+        foil = tree.foils[i]
+        if foil.lags:
+            out[foil.lag_at], out[foil.lag_at + 1] = foil.lag_rate[0], foil.lag_rate[1]
 
 
 @inner
@@ -59,13 +63,18 @@ def units(tree, x):
 
 @inner
 def step(tree, x, tau, told, row, dt_s, fourth):
-    """One step of x in place; told's rows row, row + 1, row + 2 are now, half a step on, a step on."""
-    k, stage, total = tree.rate, tree.stage, tree.sum
+    """One step of x in place; told's rows row, row + 1, row + 2 are now, half a step on, a step on.
+
+    The water's time is now on entry, and a step on on return.
+    """
+    k, stage, total, water = tree.rate, tree.stage, tree.sum, tree.water[0]
+    now_s = water.time_s
     for j in range(len(x)):
         stage[j], total[j] = x[j], 0.0
     # One loop for both methods: the recursions inside are compiled once instead of five times.
     for s in range(4 if fourth else 1):
         take_told(tree, told, row + (s + 1) // 2, stage)
+        water.time_s = now_s + 0.5 * dt_s * ((s + 1) // 2)
         rates(tree, stage, tau, k)
         weight = 2.0 if s == 1 or s == 2 else 1.0
         ahead_s = dt_s if s == 2 else 0.5 * dt_s
@@ -77,6 +86,7 @@ def step(tree, x, tau, told, row, dt_s, fourth):
             x[j] += dt_s / 6.0 * total[j]
     else:
         semi_implicit(tree, x, k, dt_s)
+    water.time_s = now_s + dt_s
     take_told(tree, told, row + 2, x)
     units(tree, x)
 
@@ -111,11 +121,11 @@ def sound(x):
 
 
 @compiled
-def roll_out(tree, x, tau, told, dt_s, steps, every, fourth, out):
+def roll_out(tree, x, tau, told, dt_s, steps, every, fourth, out, time_s):
     """Step x in place, a copy of every `every`-th state to `out`. Returns the steps that were sound.
 
     tau has one row for all steps, or one each. told has no rows (driven joints keep their velocity), or
-    two each step and one more.
+    two each step and one more. The waves have gone time_s at the first.
     """
     for j in range(len(tree.told)):
         tree.told[j] = 0.0
@@ -123,6 +133,7 @@ def roll_out(tree, x, tau, told, dt_s, steps, every, fourth, out):
         force = tau[n if len(tau) > 1 else 0]
         for j in range(len(x)):
             tree.keep[j] = x[j]
+        tree.water[0].time_s = time_s + n * dt_s  # by count: a sum would drift
         step(tree, x, force, told, 2 * n, dt_s, fourth)
         if not sound(x):
             for j in range(len(x)):

@@ -17,9 +17,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sim_plant import kernel
+from sim_plant import forest, kernel
 from sim_plant.actuators import ACTUATOR, LINE, pack_actuator
+from sim_plant.afloat import afloat
+from sim_plant.afloat import rolled as turned_state
+from sim_plant.devices import Servo
+from sim_plant.forest import Forest
 from sim_plant.layout import BODY, JOINT, WORLD, Flat, pack_body, pack_law
+from sim_plant.model import Model, PlantDiverged
 from sim_plant.sensors import NO_READING, SENSOR, pack_sensor
 from sim_plant.spec import PlantSpec, Pose, WorldSpec, disagreements, world_disagreements
 from sim_plant.streams import Streams
@@ -29,21 +34,23 @@ START_CLEARANCE_M = 0.35
 START_TRIES = 20_000
 OPEN_WATER_M = 4.0  # vehicles without a place start in a square of this side round the origin
 PATHS = {"still": 1, "circle": 2, "line": 3}
-TRUTH = ["x_m", "y_m", "depth_m", "heading_rad", "speed_m_s", "yaw_rate_rad_s", "tail_beat_hz", "tail_beat_m",
-         "deflection_rad", "thrust_n", "clearance_m"]  # fmt: skip
+SEEN = ["x_m", "y_m", "depth_m", "heading_rad", "speed_m_s", "yaw_rate_rad_s", "clearance_m"]
+TAIL_SEEN = ["tail_beat_hz", "tail_beat_m", "deflection_rad", "thrust_n"]
+# Of a tree, speed_m_s is its centre of mass's along the heading, way_m_s in any direction of the plane.
+TREE_SEEN = ["roll_rad", "pitch_rad", "climb_m_s", "way_m_s"]
 
 
 class Body:
     """One vehicle in a world: its actuators and sensors in the order that was asked for."""
 
     def __init__(
-        self, world: World, index: int, name: str, joints: list[str], actuators: list[str], sensors: list[str]
+        self, world: World, index: int, name: str, seen: list[str], actuators: list[str], sensors: list[str]
     ) -> None:
         self.name = name
         self.index = index
         self.actuators = actuators
         self.sensors = sensors
-        self.truth_fields = TRUTH + [f"{joint}_rad" for joint in joints]
+        self.truth_fields = seen
         self._world = world
         self._new = True
         self._truth = np.zeros(len(self.truth_fields))
@@ -87,8 +94,13 @@ class Body:
 
     def truth(self) -> list[float]:
         """What truth_fields name, as it is now; SI units, world frame."""
-        kernel.observe(self._world._flat, self.index, self._truth)
+        self._world._observe(self.index, self._truth)
         return self._truth.tolist()
+
+    def state(self) -> np.ndarray:
+        """Of a tree: its state, laid out as tree_layout.py says."""
+        first, end = self._world._planted().state_spans[self.index]
+        return self._world._planted().states[first:end].copy()
 
     @property
     def clearance_m(self) -> float:
@@ -115,7 +127,9 @@ class World:
         self.spec = spec
         self.seed = seed
         self.bodies: list[Body] = []
+        self.models: list[Model] = []  # of the vehicles that are trees
         self._streams = Streams()
+        self._forest: Forest | None = None
         self._step_us = CHUNK_US
         world = np.zeros(1, WORLD)
         if spec.length_m is not None and spec.width_m is not None:
@@ -178,9 +192,17 @@ class World:
         _check_channels(name, "actuator", actuators, spec.actuator)
         _check_channels(name, "sensor", sensors, spec.sensor)
         flat = self._flat
-        assert spec.strouhal is not None, "disagreements() found the model's own table"
-        row = pack_body(spec, sum(link.length_m for link in spec.strouhal.link))
-        joints = pack_law(row, spec.strouhal)
+        if self.bodies and (spec.model == "tree") != bool(self.models):
+            raise ValueError(
+                f"{name}: a world holds vehicles of one plant.model; give this one a world of its own."
+            )
+        model = None
+        if spec.model == "tree":
+            row, joints, model = self._tree(spec, actuators, name)
+        else:
+            assert spec.strouhal is not None, "disagreements() found the model's own table"
+            row = pack_body(spec, sum(link.length_m for link in spec.strouhal.link))
+            joints = pack_law(row, spec.strouhal)
         row["first_joint"] = len(flat.joints)
         row["first_actuator"], row["actuators"] = len(flat.actuators), len(actuators)
         row["first_sensor"], row["sensors"] = len(flat.sensors), len(sensors)
@@ -213,13 +235,53 @@ class World:
             touching=touching,
         )
         self._place(grown, index, name)
+        if model is not None:
+            self._plant(model, spec, grown.bodies[index])
         self._flat, self._streams = grown, streams
         self._step_us = min(self._step_us, spec.step_us)
-        body = Body(self, index, name, spec.joints, list(actuators), list(sensors))
+        seen = [*SEEN, *(TREE_SEEN if model else TAIL_SEEN), *(f"{joint}_rad" for joint in spec.joints)]
+        body = Body(self, index, name, seen, list(actuators), list(sensors))
         self.bodies.append(body)
         for each in self.bodies:
             each._attach(grown)
         return body
+
+    def _tree(
+        self, spec: PlantSpec, actuators: Sequence[str], name: str
+    ) -> tuple[np.ndarray, np.ndarray, Model]:
+        """A tree's BODY record, JOINT records and model."""
+        assert spec.tree is not None, "disagreements() found the model's own table"
+        model = Model(spec.tree, label=name)
+        for actuator in actuators:
+            servo = spec.actuator[actuator]
+            if isinstance(servo, Servo) and actuator not in model.driven:
+                forest.pack_torque(model, actuator, servo)
+        tail_m = sum(link.length_m for link in spec.hull.tail) if spec.hull else 0.0
+        return pack_body(spec, tail_m), forest.pack_joints(model, spec), model
+
+    def _plant(self, model: Model, spec: PlantSpec, row: np.void) -> None:
+        """Put a tree where its BODY record says, at rest."""
+        x = model.state()
+        x[2] = -spec.depth_m
+        if spec.afloat:
+            x = afloat(model, x)
+        x = turned_state(x, 0.0, 0.0, row["heading_rad"])
+        x[0], x[1] = row["x_m"], row["y_m"]
+        row["depth_m"] = -x[2]
+        planted = [(self.models[i].flat, body.state()) for i, body in enumerate(self.bodies)]
+        self._forest = forest.forest_of([*planted, (model.flat, x)])
+        self.models.append(model)
+
+    def _planted(self) -> Forest:
+        if self._forest is None:
+            raise ValueError("this world's vehicles are no trees of bodies; they have no state of that kind.")
+        return self._forest
+
+    def _observe(self, index: int, out: np.ndarray) -> None:
+        if self._forest is None:
+            kernel.observe(self._flat, index, out)
+        else:
+            forest.observe_tree(self._flat, self._forest, index, out)
 
     def _place(self, flat: Flat, index: int, name: str) -> None:
         if self.spec.start is not None:
@@ -256,11 +318,17 @@ class World:
         while left_us > 0:
             chunk_us = min(left_us, CHUNK_US)
             self._streams.refill(self._flat.sensors, chunk_us)
-            full = kernel.advance(self._flat, chunk_us, self._step_us)
-            if full >= 0:
+            if self._forest is None:
+                wrong, whose = kernel.advance(self._flat, chunk_us, self._step_us)
+            else:
+                wrong, whose = forest.advance_trees(self._flat, self._forest, chunk_us, self._step_us)
+            if wrong == kernel.LINE_FULL:
                 raise ValueError(
-                    f"{self.bodies[full].name}: over {LINE} pulses wait for their delay_s; write less often."
+                    f"{self.bodies[whose].name}: over {LINE} pulses wait for their delay_s; write less often."
                 )
+            if wrong == kernel.DIVERGED:
+                model, x = self.models[whose], self.bodies[whose].state()
+                raise PlantDiverged(model.divergence(x, None, self.time_us * 1e-6, self._step_us * 1e-6))
             left_us -= chunk_us
 
 

@@ -1,4 +1,5 @@
 """Measures the fish's loop (or another vehicle's): what a tick costs, what it allocates, how fast it simulates.
+`caudal bench plant` measures the tree engine instead, beside its peers (bench_plant.py).
 
 Wall-clock figures depend on the machine and on what else it does: compare ratios to the reference of one run.
 """
@@ -20,7 +21,11 @@ WARM_UP = 300
 
 def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "vehicle", nargs="?", default="fish", help="a vehicle's name or file (default: fish)"
+        "what",
+        nargs="*",
+        metavar="[loop] [VEHICLE] | plant [VEHICLE ...]",
+        help="loop (default) of a vehicle by name or file (default: fish); or plant: the tree engine, beside MuJoCo "
+        "and Pinocchio (default: every vehicle with a tree)",
     )
     command.add_argument("--scenario", metavar="NAME", help="which scenario (default: the vehicle's first)")
     command.add_argument(
@@ -31,7 +36,14 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    vehicle = open_vehicle(args.vehicle, args.set)
+    what, *names = args.what if args.what and args.what[0] in ("loop", "plant") else ["loop", *args.what]
+    if what == "plant":
+        from tools import bench_plant
+
+        return bench_plant.run(names, args.set, args.json)
+    if len(names) > 1:
+        raise say.Refused(f"bench loop takes one vehicle, not {len(names)}; only bench plant takes several")
+    vehicle = open_vehicle(names[0] if names else "fish", args.set)
     scenario_name, _ = vehicle.scenario(args.scenario)
     result = {"vehicle": vehicle.name, "scenario": scenario_name}
     result["reference_us"] = reference_us()

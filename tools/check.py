@@ -41,6 +41,7 @@ def run(args: argparse.Namespace) -> int:
         "actuators": len(settings["actuators"]),
         "sensors": len(settings["sensors"]),
         "scenarios": list(settings["scenarios"]),
+        "trials": list(vehicle.trials),
         "digest": vehicle.file.digest(),
     }
     if args.json:
@@ -48,6 +49,9 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(f"{args.file} is sound.")
         say.table(
-            [(key, ", ".join(value) if isinstance(value, list) else value) for key, value in summary.items()]
+            [
+                (key, ", ".join(value) or "none" if isinstance(value, list) else value)
+                for key, value in summary.items()
+            ]
         )
     return 0

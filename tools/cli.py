@@ -21,6 +21,8 @@ COMMANDS = {
     "compare": "two runs, command by command",
     "report": "plots and a summary of a log, in one page",
     "bench": "what a tick costs, how fast it simulates",
+    "export": "a vehicle's bodies and joints as URDF or MJCF",
+    "sweep": "a scenario over a grid of settings, on many cores or machines",
 }
 
 

@@ -4,7 +4,7 @@ import argparse
 
 import onboard.vehicle
 from tools import options, say
-from tools.vehicles import open_vehicle
+from tools.vehicles import Vehicle, open_vehicle
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -14,14 +14,15 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     vehicles = {name: open_vehicle(name) for name in onboard.vehicle.names()}
     if args.json:
-        say.as_json(
-            {
-                name: {scenario: s["about"] for scenario, s in vehicle.settings["scenarios"].items()}
-                for name, vehicle in vehicles.items()
-            }
-        )
+        say.as_json({name: dict(abouts(vehicle)) for name, vehicle in vehicles.items()})
         return 0
     for name, vehicle in vehicles.items():
         print(f"{name}: {vehicle.file.tables.get('about', '')}")
-        say.table([(scenario, s["about"]) for scenario, s in vehicle.settings["scenarios"].items()])
+        say.table(abouts(vehicle))
     return 0
+
+
+def abouts(vehicle: Vehicle) -> list[tuple[str, str]]:
+    """Scenarios, then trials, each with what it is about."""
+    scenarios = [(name, s["about"]) for name, s in vehicle.settings["scenarios"].items()]
+    return scenarios + [(name, f"{trial.about} (plant alone)") for name, trial in vehicle.trials.items()]

@@ -10,7 +10,8 @@ from onboard.clock import RealClock
 from onboard.link.controller import Controller
 from onboard.log import Log
 from onboard.record import Recorder
-from tools import options, say, summary
+from sim_plant.model import PlantDiverged
+from tools import options, say, summary, trial
 from tools.fleet import Fleet, free_log
 from tools.report import write_report
 from tools.vehicles import Vehicle, open_vehicle
@@ -37,7 +38,7 @@ def backend(text: str) -> str:
 
 def add_run_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--scenario", metavar="NAME", help="which of the vehicle's scenarios (default: its first)"
+        "--scenario", metavar="NAME", help="which of the vehicle's scenarios or trials (default: its first)"
     )
     command.add_argument(
         "--for", dest="seconds", metavar="S", type=options.positive, help="simulated seconds"
@@ -54,6 +55,8 @@ def add_run_options(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     vehicle = open_vehicle(args.vehicle, args.set)
+    if args.scenario in vehicle.trials:
+        return try_plant(args, vehicle)
     scenario_name, scenario = vehicle.scenario(args.scenario)
     if args.on != "sim":
         return control(vehicle, scenario, args.on.removeprefix("hil:"))
@@ -81,13 +84,29 @@ def control(vehicle: Vehicle, scenario: dict[str, Any], line: str) -> int:
     return 0
 
 
-def record_and_swim(
-    args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, fleet: Fleet, on: str
-) -> dict[str, Any]:
-    """Swim a fleet with a recording; what it came to."""
-    seconds = args.seconds or vehicle.scenario(scenario_name)[1]["duration_s"]
-    log = args.log or free_log(vehicle, scenario_name, args.seed)
-    about = {
+def try_plant(args: argparse.Namespace, vehicle: Vehicle) -> int:
+    """A trial of the plant alone: figures, and its states in a log."""
+    if args.on != "sim" or args.realtime or args.report:
+        raise say.Refused(
+            f"{args.scenario} is a trial of the plant alone; leave --on, --realtime and --report out"
+        )
+    log = args.log or free_log(vehicle, args.scenario, args.seed)
+    recorder = open_recorder(log, about_run(args, vehicle, args.scenario, "trial"), lossless=True)
+    try:
+        result = trial.record(vehicle, args.scenario, args.seconds, recorder)
+    finally:
+        recorder.close()
+    result = {"vehicle": vehicle.name, "scenario": args.scenario, **result, "log": str(log)}
+    if args.json:
+        say.as_json(result)
+    else:
+        say.table(list(result.items()))
+    return 0
+
+
+def about_run(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, on: str) -> dict[str, str]:
+    """What a log says of its run."""
+    return {
         "version": VERSION,
         "vehicle": vehicle.name,
         "vehicle_file": vehicle.file.text,
@@ -98,10 +117,20 @@ def record_and_swim(
         "on": on,
         "realtime": str(args.realtime),
     }
-    recorder = open_recorder(log, about, lossless=not args.realtime)
+
+
+def record_and_swim(
+    args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, fleet: Fleet, on: str
+) -> dict[str, Any]:
+    """Swim a fleet with a recording; what it came to."""
+    seconds = args.seconds or vehicle.scenario(scenario_name)[1]["duration_s"]
+    log = args.log or free_log(vehicle, scenario_name, args.seed)
+    recorder = open_recorder(log, about_run(args, vehicle, scenario_name, on), lossless=not args.realtime)
     try:
         fleet.record(recorder)
         stopped = swim(fleet, seconds, realtime=args.realtime)
+    except PlantDiverged as error:
+        raise say.Refused(f"{error} The log up to there is {log}.") from error
     finally:
         recorder.close()
     if recorder.failed:

@@ -11,6 +11,7 @@ from onboard.vehicle import read
 from tools import say
 from tools.recorded import vehicle_file
 
+ATTITUDE = ("max_roll_deg", "roll_std_deg", "max_pitch_deg", "pointing_deg")
 SETTLE_S = 20.0  # a task's error is judged after the vehicle had time to get there
 
 
@@ -60,6 +61,9 @@ def summarise(log: Log) -> dict[str, Any]:
         ],
         "vehicles": each,
     }
+    for key in ATTITUDE:
+        if key in each[0]:
+            result[key] = max(vehicle[key] for vehicle in each)
     if scenario["task"] == "schedule":
         result |= _against_expectation(log, names[0], scenario["rows"], duration_s, scenario["duration_s"])
     elif scenario["task"] == "track":
@@ -69,8 +73,27 @@ def summarise(log: Log) -> dict[str, Any]:
     return result
 
 
+def attitude(roll_rad: np.ndarray, pitch_rad: np.ndarray, heading_rad: np.ndarray) -> dict[str, float]:
+    """How a vehicle that rolls and pitches held itself; its nose's pointing is judged against the mean direction."""
+    roll_deg = np.degrees(np.unwrap(roll_rad))
+    nose = np.array(
+        [np.cos(heading_rad) * np.cos(pitch_rad), np.sin(heading_rad) * np.cos(pitch_rad), -np.sin(pitch_rad)]
+    )
+    mean = nose.mean(axis=1)
+    off = np.arccos(np.clip(mean @ nose / max(float(np.linalg.norm(mean)), 1e-9), -1, 1))
+    return {
+        "max_roll_deg": float(np.abs(roll_deg).max()),
+        "roll_std_deg": float(roll_deg.std()),
+        "max_pitch_deg": float(np.degrees(np.abs(pitch_rad)).max()),
+        "pointing_deg": float(np.degrees(off.max())),
+    }
+
+
 def _vehicle(log: Log, name: str, period_us: int) -> dict[str, Any]:
     truth = f"/{name}/truth"
+    lies = {}
+    if "roll_rad" in log.topics[truth].fields:
+        lies = attitude(*(column(log, truth, key) for key in ("roll_rad", "pitch_rad", "heading_rad")))
     late_us = log.topics[f"/{name}/loop"].column("late_us")
     clearance_m = column(log, truth, "clearance_m")
     return {
@@ -81,6 +104,7 @@ def _vehicle(log: Log, name: str, period_us: int) -> dict[str, Any]:
         "collisions": sum(1 for e in log.events if e.kind == "collision" and name in e.details["vehicles"]),
         "worst_late_us": max(late_us),
         "overruns": sum(1 for late in late_us if late > period_us),
+        **lies,
     }
 
 
@@ -169,6 +193,7 @@ def show(result: dict[str, Any]) -> None:
     keys = ("name", "mean_speed_m_s", "top_speed_m_s", "min_clearance_m", "collisions")
     say.table([[vehicle[key] for key in keys] for vehicle in result["vehicles"]], heads)
     rest = (
+        *ATTITUDE,
         "speed_error_max",
         "turn_rate_error_max",
         "failsafes",

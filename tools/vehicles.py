@@ -17,6 +17,7 @@ class Vehicle:
     settings: dict[str, Any]
     plant: sim_plant.spec.PlantSpec
     worlds: dict[str, sim_plant.spec.WorldSpec]
+    trials: dict[str, sim_plant.spec.Trial]  # of the plant alone
 
     @property
     def name(self) -> str:
@@ -27,7 +28,9 @@ class Vehicle:
         scenarios = self.settings["scenarios"]
         name = name or next(iter(scenarios))
         if name not in scenarios:
-            raise Refused(f'{self.name} has no scenario "{name}"; it has {", ".join(scenarios)}')
+            known = ", ".join([*scenarios, *self.trials])
+            alone = "; that is a trial of the plant alone" if name in self.trials else ""
+            raise Refused(f'{self.name} has no scenario "{name}"{alone}; it has {known}')
         return name, scenarios[name]
 
     def build_loop(self, scenario: dict[str, Any], driver: Any) -> Loop:
@@ -60,4 +63,8 @@ def read_vehicle(file: VehicleFile) -> Vehicle:
             raise file.error(f"scenario.{name}.world", problem)
     if not settings["scenarios"]:
         raise file.error("scenario", "there is none; a vehicle needs at least one")
-    return Vehicle(file, settings, plant, worlds)
+    trials = sim_plant.spec.read_trials(file, plant)
+    for name in trials:
+        if name in settings["scenarios"]:
+            raise file.error(f"trial.{name}", "a scenario has this name too; rename one of them")
+    return Vehicle(file, settings, plant, worlds, trials)

@@ -20,11 +20,11 @@ class PlanarEstimator:
         self._dt = 1 / rate_hz
         self._fix_gain = settings["fix_gain"]
         self._speed_gain_per_s = settings["speed_gain_per_s"]
-        self._heading = _channel(board, settings["heading"])
-        self._turn_rate = _channel(board, settings["turn_rate"])
-        self._x = _channel(board, settings["x"])
-        self._y = _channel(board, settings["y"])
-        self._depth = _channel(board, settings["depth"])
+        self._heading = channel(board, settings["heading"])
+        self._turn_rate = channel(board, settings["turn_rate"])
+        self._x = channel(board, settings["x"])
+        self._y = channel(board, settings["y"])
+        self._depth = channel(board, settings["depth"])
 
     def step(self, state):
         estimate = state.estimate
@@ -75,5 +75,5 @@ class PlanarEstimator:
         return None if index is None else self._board.reading(index)
 
 
-def _channel(board, name):
+def channel(board, name):
     return board.sensor(name) if name else None

@@ -5,6 +5,7 @@ Made from a wave once, in floats; what the two gait sources need of it is kept a
 
 from hal.fixed import fixed
 from onboard.gait.phase import phase_of
+from onboard.gait.undulation import Undulation
 from onboard.gait.wave import Wave, first_harmonic
 
 
@@ -18,7 +19,18 @@ class Shape:
         self.leads = [phase_of(lead_rad) for _, lead_rad in harmonics]
 
 
+def wave_of(settings):
+    """The wave that the vehicle file's [gait] table describes."""
+    if settings["kind"] == "tail":
+        return Wave(settings["c1"], settings["c2_per_m"], settings["wavelength_m"], settings["links_m"])
+    return Undulation(
+        settings["amplitude_rad"],
+        settings["growth_per_m"],
+        settings["waves"],
+        settings["length_m"],
+        settings["places_m"],
+    )
+
+
 def shape_of(settings):
-    """The shape that the vehicle file's [gait] table describes."""
-    wave = Wave(settings["c1"], settings["c2_per_m"], settings["wavelength_m"], settings["links_m"])
-    return Shape(wave.table(settings["rows"]))
+    return Shape(wave_of(settings).table(settings["rows"]))

@@ -51,6 +51,7 @@ class Schedule:
                 row["frequency_hz"],
                 row["amplitude"],
                 row["deflection_deg"] * 0.017453292519943295,
+                row["depth_m"],
                 [(board.actuator(name), value) for name, value in row["hold"]],
             )
             for row in rows
@@ -59,10 +60,12 @@ class Schedule:
 
     def step(self, state):
         while self._next < len(self._rows) and self._rows[self._next][0] <= state.tick:
-            _, frequency_hz, amplitude, deflection_rad, hold = self._rows[self._next]
+            _, frequency_hz, amplitude, deflection_rad, depth_m, hold = self._rows[self._next]
             state.want.frequency_hz = frequency_hz
             state.want.amplitude = amplitude
             state.want.deflection_rad = deflection_rad
+            if depth_m is not None:
+                state.want.depth_m = depth_m
             for index, command in hold:
                 state.commands[index] = command
             self._next += 1

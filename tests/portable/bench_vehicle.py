@@ -72,11 +72,13 @@ def control():
         "amplitude_min": 0.0,
         "frequency_max_hz": 3.0,
         "deflection_max_rad": 1.05,
+        "dive": None,
     }
 
 
 def gait(source="cpg"):
     return {
+        "kind": "tail",
         "source": source,
         "joints": JOINTS,
         "links_m": [0.07, 0.07, 0.06, 0.06],
@@ -97,6 +99,10 @@ def estimate():
         "x": "x",
         "y": "y",
         "depth": "depth",
+        "roll": "",
+        "pitch": "",
+        "roll_rate": "",
+        "pitch_rate": "",
         "fix_gain": 0.25,
         "speed_gain_per_s": 0.5,
     }
@@ -158,11 +164,19 @@ def schedule(*rows):
     plain = [dict(zip(names, row)) for row in rows]
     for row in plain:
         row["hold"] = []
-    return {"task": "schedule", "rows": plain}
+        row["depth_m"] = None
+    return {"task": "schedule", "depth_m": None, "rows": plain}
 
 
 def wander():
-    return {"task": "wander", "comfort_m": None, "speed_m_s": 0.24, "meander_rad_s": 0.0, "meander_s": 17.0}
+    return {
+        "task": "wander",
+        "depth_m": None,
+        "comfort_m": None,
+        "speed_m_s": 0.24,
+        "meander_rad_s": 0.0,
+        "meander_s": 17.0,
+    }
 
 
 class BenchDriver:

@@ -147,7 +147,8 @@ class Twin:
         for name in self.order:
             own = x[self.model.q[name]]
             q.append(own[[1, 2, 3, 0]] if len(own) == 4 else own)
-        v = np.concatenate([x[7:13], x[self.model.size - self.model.freedoms + 6 :]])[self.rows]
+        end = self.model.lags.start
+        v = np.concatenate([x[7:13], x[end - self.model.freedoms + 6 : end]])[self.rows]
         return np.concatenate(q), v
 
     def ours(self, vector: np.ndarray) -> np.ndarray:

@@ -1,0 +1,62 @@
+"""`caudal bench plant` times the tree engine beside its peers; how fast is not judged here."""
+
+import json
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+from tools import bench_plant
+from tools.cli import main
+
+SNAKE = ROOT / "tests" / "tree" / "vehicles" / "snake.toml"
+
+
+@pytest.fixture(autouse=True)
+def brief(monkeypatch):
+    monkeypatch.setattr(bench_plant, "RUNS", 2)
+    monkeypatch.setattr(bench_plant, "STEPS", 50)
+
+
+def test_it_gives_every_figure_and_its_ratio_to_both_peers(capsys):
+    assert main(["bench", "plant", str(SNAKE), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)["snake"]
+    for kind in ("", "_dry", "_buoyant", "_full"):
+        assert result[f"cpu_s_per_s{kind}"] > 0
+    for ours, theirs, ratio in (
+        ("cpu_s_per_s_full", "mujoco_rk4_cpu_s_per_s", "ratio_to_mujoco_rk4"),
+        ("forward_dynamics_us", "pinocchio_aba_us", "ratio_to_pinocchio_aba"),
+    ):
+        assert result[ratio] == pytest.approx(result[ours] / result[theirs]) and result[ratio] > 0
+
+
+def test_the_table_says_what_each_peer_leaves_out(capsys):
+    assert main(["bench", "plant", str(SNAKE)]) == 0
+    said = capsys.readouterr().out
+    assert "ratio_to_mujoco_rk4" in said and "no buoyancy" in said and "no water" in said
+
+
+def test_without_its_peers_it_times_ours_and_says_what_brings_them(capsys, monkeypatch):
+    for name in ("mujoco", "pinocchio"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr(bench_plant, "_installed", lambda package: False)
+    assert main(["bench", "plant", str(SNAKE)]) == 0
+    said = capsys.readouterr().out
+    assert "mujoco is not installed; pip install 'caudal[test]'" in said and "cpu_s_per_s_full" in said
+
+
+def test_a_vehicle_without_a_tree_is_refused_in_one_sentence(capsys, tmp_path):
+    path = tmp_path / "none.toml"
+    path.write_text('name = "none"\n')
+    assert main(["bench", "plant", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert "plant.tree" in said and said.count("\n") == 1
+
+
+def test_the_loop_is_still_what_bench_measures_unless_told(caudal):
+    result = caudal.json("bench", "fish", "--for", 1)
+    assert (
+        result.keys() == caudal.json("bench", "loop", "fish", "--for", 1).keys()
+        and result["vehicle"] == "fish"
+    )
+    assert caudal("bench", "fish", "fish").returncode == 2
