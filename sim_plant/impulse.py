@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hal.vehicle_file import VehicleFileError
 from sim_plant import impulse_bodies, impulse_step
 from sim_plant.closure_spec import Length, Pair
 from sim_plant.impulse_layout import MOST_WAYS, carrier_problem, pack_chains, ways_of
-from sim_plant.model import Model, PlantDiverged, Vector
+from sim_plant.model import Model, PlantDiverged, Vector, VehicleFileError
 from sim_plant.tree_layout import SPHERICAL
 from sim_plant.tree_spec import TreeSpec
 
