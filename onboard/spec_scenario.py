@@ -18,6 +18,7 @@ class _Scenario(Table, tag_field="task", kw_only=True, frozen=True):
     about: str
     duration_s: Physical
     world: str = "open"
+    set: list[str] = []  # KEY=VALUE, as --set: what this scenario changes of the vehicle file
     depth_m: NotNegative | None = None  # to hold, where the vehicle can; without it, the one it starts at
 
 

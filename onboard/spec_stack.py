@@ -103,6 +103,9 @@ class TailControl(Table, tag_field="kind", tag="tail", kw_only=True, frozen=True
     density_kg_m3: Physical = 1000.0
     metres_per_beat: Physical
     turn_rad_per_beat: Physical
+    curvature_per_rad: NotNegative = (
+        0.0  # 1/m per rad of deflection, where the tail steers as a rudder; 0: by beats
+    )
     frequency_min_hz: Annotated[float, Meta(ge=0, le=20)] = 0.0  # the tail beats on at, ready to turn
     frequency_max_hz: Annotated[float, Meta(gt=0, le=20)]
     amplitude_min: Share = 0.0  # of the gait's, while it beats
@@ -122,6 +125,7 @@ class EstimateTable(Table, kw_only=True, frozen=True):
     pitch: str = ""
     roll_rate: str = ""
     pitch_rate: str = ""
+    turn_smooth_s: NotNegative = 0.0  # takes the beat out of the turn rate of a head that recoils
     fix_gain: Share = 0.3
     speed_gain_per_s: NotNegative = 0.5
 

@@ -94,4 +94,4 @@ def pack_law(body: np.ndarray, law: Strouhal) -> np.ndarray:
     joints["length_m"] = [link.length_m for link in law.link]
     joints["deflects"] = [link.joint in law.deflection_joints for link in law.link]
     body["deflected_joints"] = joints["deflects"].sum()
-    return joints
+    return np.concatenate([joints, np.zeros(len(law.idle), JOINT)])

@@ -43,6 +43,7 @@ class Strouhal(Table, kw_only=True, frozen=True):
     # What the law's A is, times the tail tip's own peak-to-peak; strouhal.py says why it is not 1.
     tail_beat_scale: Annotated[float, Meta(ge=0.5, le=2)] = 1.0
     link: Annotated[list[Link], Meta(min_length=1)]
+    idle: list[str] = field(default_factory=list)  # joints that turn, and of which this law knows nothing
 
 
 class Hull(Table, kw_only=True, frozen=True):
@@ -71,10 +72,15 @@ class PlantSpec(Table, kw_only=True, frozen=True):
 
     @property
     def joints(self) -> list[str]:
-        """The joints that a servo may turn, in file order, of the model that swims."""
+        """The joints of the model that swims, in file order."""
         if self.model == "strouhal":
             return [link.joint for link in self.strouhal.link] if self.strouhal else []
         return scalar_joints(self.tree) if self.tree else []
+
+    @property
+    def idle(self) -> list[str]:
+        """Joints behind these that turn and do nothing."""
+        return self.strouhal.idle if self.model == "strouhal" and self.strouhal else []
 
 
 class Cylinder(Table, kw_only=True, frozen=True):
@@ -123,7 +129,7 @@ def disagreements(spec: PlantSpec) -> Iterator[tuple[str, str]]:
         yield from ((f"strouhal.{key}", problem) for key, problem in _links(spec.strouhal))
     if spec.tree is not None:
         yield from ((f"tree.{key}", problem) for key, problem in tree_disagreements(spec.tree))
-    joints = spec.joints
+    joints = [*spec.joints, *spec.idle]
     listed = ", ".join(joints)
     for name, actuator in spec.actuator.items():
         if isinstance(actuator, Servo) and name not in joints:
@@ -135,7 +141,7 @@ def disagreements(spec: PlantSpec) -> Iterator[tuple[str, str]]:
                 f'the joint has no servo; add [plant.actuator.{name}] with kind = "servo".',
             )
     for name, sensor in spec.sensor.items():
-        if isinstance(sensor, JointAngle) and sensor.joint not in joints:
+        if isinstance(sensor, JointAngle) and sensor.joint not in spec.joints:
             yield f"sensor.{name}.joint", f"{sensor.joint} is not a joint; choose from {listed}."
         if isinstance(sensor, Sonar) and sensor.metres_per_count > sensor.range_m:
             yield f"sensor.{name}.metres_per_count", "one count is more than range_m; make the count finer."
@@ -143,6 +149,9 @@ def disagreements(spec: PlantSpec) -> Iterator[tuple[str, str]]:
 
 def _links(spec: Strouhal) -> Iterator[tuple[str, str]]:
     joints = [link.joint for link in spec.link]
+    for name in spec.idle:
+        if name in joints:
+            yield "idle", f"{name} is the joint of a link; it is not idle."
     for i, name in enumerate(joints):
         if name in joints[:i]:
             yield f"link.{i}.joint", f"{name} is the joint of two links; name each joint once."

@@ -206,7 +206,7 @@ class World:
         row["first_joint"] = len(flat.joints)
         row["first_actuator"], row["actuators"] = len(flat.actuators), len(actuators)
         row["first_sensor"], row["sensors"] = len(flat.sensors), len(sensors)
-        place = {joint: len(flat.joints) + i for i, joint in enumerate(spec.joints)}
+        place = {joint: len(flat.joints) + i for i, joint in enumerate([*spec.joints, *spec.idle])}
         keys = [(self.seed, index, zlib.crc32(s.encode())) for s in sensors]
         shortest_us = min((1e6 / spec.sensor[s].rate_hz for s in sensors), default=math.inf)
         streams = self._streams.extended(keys, shortest_us)

@@ -14,7 +14,7 @@ from array import array
 
 from tools import options, say
 from tools.fleet import Fleet
-from tools.vehicles import open_vehicle
+from tools.vehicles import open_scenario
 
 WARM_UP = 300
 
@@ -43,8 +43,7 @@ def run(args: argparse.Namespace) -> int:
         return bench_plant.run(names, args.set, args.json)
     if len(names) > 1:
         raise say.Refused(f"bench loop takes one vehicle, not {len(names)}; only bench plant takes several")
-    vehicle = open_vehicle(names[0] if names else "fish", args.set)
-    scenario_name, _ = vehicle.scenario(args.scenario)
+    vehicle, scenario_name, _ = open_scenario(names[0] if names else "fish", args.set, args.scenario)
     result = {"vehicle": vehicle.name, "scenario": scenario_name}
     result["reference_us"] = reference_us()
     result |= tick_cost(fleet_ready(vehicle, scenario_name), args.seconds)

@@ -24,7 +24,7 @@ from tools.paced import BITS_A_BYTE, PacedPort
 from tools.plant_end import PlantEnd, Refusal
 from tools.remote import Remote
 from tools.run import add_run_options, record_and_swim
-from tools.vehicles import Vehicle, open_vehicle
+from tools.vehicles import Vehicle, open_scenario
 
 ROOT = Path(__file__).parents[1]
 
@@ -45,8 +45,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    vehicle = open_vehicle(args.vehicle, args.set)
-    scenario_name, scenario = vehicle.scenario(args.scenario)
+    vehicle, scenario_name, scenario = open_scenario(args.vehicle, args.set, args.scenario)
     vehicles = vehicle.worlds[scenario["world"]].vehicles
     try:
         if args.action == "plant":

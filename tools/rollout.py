@@ -8,7 +8,7 @@ from tools import trial
 from tools.fleet import Fleet
 from tools.say import Refused
 from tools.summary import attitude
-from tools.vehicles import open_vehicle
+from tools.vehicles import open_scenario, open_vehicle
 
 
 def check(vehicle: str, scenario: str | None, overrides: list[str]) -> tuple[str, str]:
@@ -16,7 +16,8 @@ def check(vehicle: str, scenario: str | None, overrides: list[str]) -> tuple[str
     opened = open_vehicle(vehicle, overrides)
     if scenario in opened.trials:
         return opened.name, scenario
-    return opened.name, opened.scenario(scenario)[0]
+    opened, name, _ = open_scenario(vehicle, overrides, scenario)
+    return opened.name, name
 
 
 def measure(
@@ -29,7 +30,7 @@ def measure(
     opened = open_vehicle(vehicle, overrides)
     if scenario in opened.trials:
         return trial.figures(opened, scenario, seconds)
-    name, settings = opened.scenario(scenario)
+    opened, name, settings = open_scenario(vehicle, overrides, scenario)
     fleet = Fleet(opened, name, seed)
     ticks = max(1, round((seconds or settings["duration_s"]) * 1e6 / fleet.period_us))
     truths = np.zeros((len(fleet.swimmers), ticks, len(fleet.swimmers[0].body.truth_fields)))

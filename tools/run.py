@@ -14,7 +14,7 @@ from sim_plant.model import PlantDiverged
 from tools import options, say, summary, trial
 from tools.fleet import Fleet, free_log
 from tools.report import write_report
-from tools.vehicles import Vehicle, open_vehicle
+from tools.vehicles import Vehicle, open_scenario, open_vehicle
 from tools.version import VERSION
 
 
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     vehicle = open_vehicle(args.vehicle, args.set)
     if args.scenario in vehicle.trials:
         return try_plant(args, vehicle)
-    scenario_name, scenario = vehicle.scenario(args.scenario)
+    vehicle, scenario_name, scenario = open_scenario(args.vehicle, args.set, args.scenario)
     if args.on != "sim":
         return control(vehicle, scenario, args.on.removeprefix("hil:"))
     fleet = Fleet(vehicle, scenario_name, args.seed)
@@ -111,7 +111,7 @@ def about_run(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, on
         "vehicle": vehicle.name,
         "vehicle_file": vehicle.file.text,
         "vehicle_digest": vehicle.file.digest(),
-        "overrides": "\n".join(args.set),
+        "overrides": "\n".join(vehicle.file.overrides),
         "scenario": scenario_name,
         "seed": str(args.seed),
         "on": on,

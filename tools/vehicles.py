@@ -47,6 +47,18 @@ def open_vehicle(name_or_path: str, overrides: list[str] | None = None) -> Vehic
     return read_vehicle(VehicleFile.open(onboard.vehicle.find(name_or_path), overrides or []))
 
 
+def open_scenario(
+    name_or_path: str, overrides: list[str], scenario: str | None
+) -> tuple[Vehicle, str, dict[str, Any]]:
+    """A vehicle as one of its scenarios wants it, with the scenario's name and settings."""
+    vehicle = open_vehicle(name_or_path, overrides)
+    name, settings = vehicle.scenario(scenario)
+    if settings["set"]:
+        vehicle = open_vehicle(name_or_path, [*settings["set"], *overrides])
+        name, settings = vehicle.scenario(name)
+    return vehicle, name, settings
+
+
 def read_vehicle(file: VehicleFile) -> Vehicle:
     file.expect_tables((*onboard.vehicle.TABLES, *sim_plant.spec.TABLES))
     settings = onboard.vehicle.read(file)

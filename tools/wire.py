@@ -12,7 +12,7 @@ from tools.fleet import Fleet
 from tools.hil import open_line
 from tools.plant_end import PlantEnd
 from tools.remote import Remote
-from tools.vehicles import open_vehicle
+from tools.vehicles import open_scenario
 
 
 class StallingPort:
@@ -37,8 +37,7 @@ class Wire:
     def __init__(
         self, name: str, scenario: str | None, seed: int, overrides: list[str], **faults: Any
     ) -> None:
-        vehicle = open_vehicle(name, overrides)
-        scenario_name, scenario_settings = vehicle.scenario(scenario)
+        vehicle, scenario_name, scenario_settings = open_scenario(name, overrides, scenario)
         digest = vehicle.file.digest()
         master, self._slave = open_line()
         self._far = StallingPort(open_port(os.ttyname(self._slave)))

@@ -2,12 +2,16 @@
 
 The quick law of the tail-swimming literature: at tail-beat frequency f the vehicle settles where friction
 drag meets thrust, U = f * metres_per_beat (the Strouhal number is constant), and a deflection d of the tail
-turns it at turn_rad_per_beat * f * sin(d), whatever its speed. Portable; floats.
+turns it at turn_rad_per_beat * f * sin(d), whatever its speed. A tail that steers as a rudder does gives a
+curvature instead, curvature_per_rad * d, whatever it beats; a vehicle that has this number is steered by it.
+Portable; floats.
 """
 
 import math
 
 from hal.maps import clamp, interpolate
+
+CREEP_M_S = 0.05  # slower than this a rudder is taken to steer as at this speed
 
 
 class SwimLaw:
@@ -17,6 +21,7 @@ class SwimLaw:
         self.mass_kg = settings["mass_kg"]
         self.metres_per_beat = settings["metres_per_beat"]
         self.turn_rad_per_beat = settings["turn_rad_per_beat"]
+        self.curvature_per_rad = settings["curvature_per_rad"]  # 0: it turns by beats
         self.frequency_min_hz = settings["frequency_min_hz"]
         self.frequency_max_hz = settings["frequency_max_hz"]
         self.amplitude_min = settings["amplitude_min"]
@@ -56,6 +61,22 @@ class SwimLaw:
     def turn_rate_rad_s(self, frequency_hz, deflection_rad):
         return self.turn_rad_per_beat * abs(frequency_hz) * math.sin(deflection_rad)
 
+    def turn_most_rad_s(self, speed_m_s):
+        """The fastest it can turn at a speed."""
+        if self.curvature_per_rad:
+            return self.curvature_per_rad * self.deflection_max_rad * max(speed_m_s, CREEP_M_S)
+        return self.turn_rad_per_beat * self.frequency_max_hz * math.sin(self.deflection_max_rad)
+
+    def bend(self, turn_rad_s, speed_m_s):
+        """Sine of the tail's deflection in a turn, at a middling tail-beat."""
+        if self.curvature_per_rad:
+            return math.sin(self._rudder_rad(turn_rad_s, speed_m_s))
+        return clamp(turn_rad_s / (2 * self.turn_rad_per_beat), -0.8, 0.8)
+
+    def _rudder_rad(self, turn_rad_s, speed_m_s):
+        deflection_rad = turn_rad_s / (self.curvature_per_rad * max(speed_m_s, CREEP_M_S))
+        return clamp(deflection_rad, -self.deflection_max_rad, self.deflection_max_rad)
+
     def invert(self, want, speed_m_s):
         """Fill in the tail settings for the wanted acceleration and turn rate.
 
@@ -67,6 +88,12 @@ class SwimLaw:
         need_n = self.mass_kg * want.acceleration_m_s2 + self.drag_n(speed_m_s)
         if not want.reverse:
             need_n = max(need_n, 0.0)
+        if self.curvature_per_rad:
+            want.deflection_rad = self._rudder_rad(want.turn_rate_rad_s, speed_m_s)
+            thrust_hz = self.frequency_hz(need_n / math.cos(want.deflection_rad))
+            frequency_hz = max(abs(thrust_hz), self.frequency_min_hz)
+            self._beat(want, thrust_hz, frequency_hz)
+            return
         largest = math.sin(self.deflection_max_rad)
         least_hz = abs(want.turn_rate_rad_s) / (self.turn_rad_per_beat * largest)
         least_hz = clamp(least_hz, self.frequency_min_hz, self.frequency_max_hz)
@@ -79,5 +106,8 @@ class SwimLaw:
                 sine = want.turn_rate_rad_s / (self.turn_rad_per_beat * frequency_hz)
                 sine = clamp(sine, -largest, largest)
         want.deflection_rad = math.asin(sine) if frequency_hz else 0.0
+        self._beat(want, thrust_hz, frequency_hz)
+
+    def _beat(self, want, thrust_hz, frequency_hz):
         want.frequency_hz = frequency_hz if thrust_hz >= 0 else -frequency_hz
         want.amplitude = max(abs(thrust_hz) / frequency_hz, self.amplitude_min) if frequency_hz else 0.0

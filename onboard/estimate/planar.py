@@ -18,6 +18,8 @@ class PlanarEstimator:
         self._board = board
         self._law = law
         self._dt = 1 / rate_hz
+        self._turn_share = 1 / (1 + settings["turn_smooth_s"] * rate_hz)
+        self._turning_rad_s = 0.0
         self._fix_gain = settings["fix_gain"]
         self._speed_gain_per_s = settings["speed_gain_per_s"]
         self._heading = channel(board, settings["heading"])
@@ -28,17 +30,21 @@ class PlanarEstimator:
 
     def step(self, state):
         estimate = state.estimate
-        estimate.turn_rate_rad_s = self._reading(self._turn_rate)
         self._step_heading(estimate)
         self._step_speed(estimate, state)
         self._step_position(estimate)
         estimate.depth_m = self._reading(self._depth)
 
     def _step_heading(self, estimate):
+        rate_rad_s = self._reading(self._turn_rate)
         if self._fresh(self._heading):
             estimate.heading_rad = self._reading(self._heading)
-        elif estimate.heading_rad is not None and estimate.turn_rate_rad_s is not None:
-            estimate.heading_rad = wrap(estimate.heading_rad + estimate.turn_rate_rad_s * self._dt)
+        elif estimate.heading_rad is not None and rate_rad_s is not None:
+            estimate.heading_rad = wrap(estimate.heading_rad + rate_rad_s * self._dt)
+        estimate.turn_rate_rad_s = None
+        if rate_rad_s is not None:
+            self._turning_rad_s += (rate_rad_s - self._turning_rad_s) * self._turn_share
+            estimate.turn_rate_rad_s = self._turning_rad_s
 
     def _step_speed(self, estimate, state):
         speed_m_s = estimate.speed_m_s or 0.0

@@ -75,8 +75,7 @@ class Decider:
     def _rolled_out(self, cost, best, points, speed_m_s, goal_m_s, turn_now, turn):
         """The cost with what the way there adds; stops counting once it is above `best`."""
         dt = self._dt
-        # the tail bends to the side of the turn: sine of its deflection at a middling tail-beat
-        bend = min(max(turn / (2 * self._law.turn_rad_per_beat), -0.8), 0.8)
+        bend = self._law.bend(turn, speed_m_s)  # the tail bends to the side of the turn
         straight = math.sqrt(1 - bend * bend)
         circles = [
             (at_m * straight, -at_m * bend, radius_m) if at_m < 0 else (at_m, 0.0, radius_m)
@@ -86,7 +85,9 @@ class Decider:
         rate = turn_now
         for _ in range(self._steps):
             speed_m_s += self._acceleration(speed_m_s, goal_m_s) * dt
-            rate = turn + (rate - turn) * self._turn_keep
+            most = self._law.turn_most_rad_s(speed_m_s)
+            goal = min(max(turn, -most), most)
+            rate = goal + (rate - goal) * self._turn_keep
             heading += rate * dt
             ahead = math.cos(heading)
             port = math.sin(heading)

@@ -5,11 +5,10 @@ import sys
 
 import pytest
 
-from tests.conftest import ROOT
 from tools import bench_plant
 from tools.cli import main
 
-SNAKE = ROOT / "tests" / "tree" / "vehicles" / "snake.toml"
+SNAKE = "snake"
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +18,7 @@ def brief(monkeypatch):
 
 
 def test_it_gives_every_figure_and_its_ratio_to_both_peers(capsys):
-    assert main(["bench", "plant", str(SNAKE), "--json"]) == 0
+    assert main(["bench", "plant", SNAKE, "--json"]) == 0
     result = json.loads(capsys.readouterr().out)["snake"]
     for kind in ("", "_dry", "_buoyant", "_full"):
         assert result[f"cpu_s_per_s{kind}"] > 0
@@ -31,7 +30,7 @@ def test_it_gives_every_figure_and_its_ratio_to_both_peers(capsys):
 
 
 def test_the_table_says_what_each_peer_leaves_out(capsys):
-    assert main(["bench", "plant", str(SNAKE)]) == 0
+    assert main(["bench", "plant", SNAKE]) == 0
     said = capsys.readouterr().out
     assert "ratio_to_mujoco_rk4" in said and "no buoyancy" in said and "no water" in said
 
@@ -40,7 +39,7 @@ def test_without_its_peers_it_times_ours_and_says_what_brings_them(capsys, monke
     for name in ("mujoco", "pinocchio"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(bench_plant, "_installed", lambda package: False)
-    assert main(["bench", "plant", str(SNAKE)]) == 0
+    assert main(["bench", "plant", SNAKE]) == 0
     said = capsys.readouterr().out
     assert "mujoco is not installed; pip install 'caudal[test]'" in said and "cpu_s_per_s_full" in said
 

@@ -9,13 +9,13 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from onboard.vehicle import FOLDER, names
 from sim_plant.tree_layout import quaternion_turn
-from tests.conftest import ROOT
 from tests.tree.trees import add_water, apart, model_of, random_state, random_tables
 from tools.mjcf import mjcf
 from tools.urdf import urdf
 
-SNAKE = ROOT / "tests" / "tree" / "vehicles" / "snake.toml"
+SNAKE = "snake"
 URDF_KINDS = ["revolute", "prismatic", "fixed"]
 STATES = 40  # of each of five vehicles: 200 in all
 
@@ -115,31 +115,46 @@ class InMujoco:
         return out
 
 
-def snake():
-    """The same bodies, with joints that yield: peers have none that move as told."""
-    tables = tomllib.loads(SNAKE.read_text())["plant"]["tree"]
+def shipped(name):
+    """A vehicle's bodies; joints yield without springs: peers have none that move as told, URDF has no springs."""
+    tables = tomllib.loads((FOLDER / f"{name}.toml").read_text())["plant"]["tree"]
     for body in tables["body"][1:]:
-        body["joint"]["mode"] = "free"
+        body["joint"] |= {"mode": "free", "stiffness": 0.0, "damping": 0.0}
     return tables
 
 
+def vehicles():
+    """Those that come with Caudal and are trees."""
+    return [name for name in names() if "[[plant.tree.body]]" in (FOLDER / f"{name}.toml").read_text()]
+
+
 def trees(kinds):
-    yield snake()
+    yield shipped(SNAKE)
     for seed, count in ((1, 5), (2, 9), (3, 14), (4, 20)):
         yield random_tables(seed, count, kinds)
 
 
-def test_pinocchio_agrees_on_what_it_loads_from_urdf():
+def agrees(tables, seed, states):
+    """With Pinocchio on our URDF, at random states."""
+    ours, rng = model_of(tables, fluid=False), np.random.default_rng(seed)
+    peer = InPinocchio(urdf(ours.spec, "tree"), ours)
+    assert peer.model.nv == ours.freedoms
+    for _ in range(states):
+        x, given = random_state(ours, rng), rng.standard_normal(ours.freedoms)
+        assert apart(ours.mass_matrix(x), peer.mass_matrix(x)) < 1e-10
+        assert apart(ours.bias(x), peer.bias(x)) < 1e-10
+        assert apart(ours.forward_dynamics(x, given), peer.forward_dynamics(x, given)) < 1e-10
+        assert apart(ours.inverse_dynamics(x, given), peer.inverse_dynamics(x, given)) < 1e-10
+
+
+@pytest.mark.parametrize("name", vehicles())
+def test_pinocchio_agrees_on_each_vehicle_that_it_loads_from_urdf(name):
+    agrees(shipped(name), 0, 200)
+
+
+def test_pinocchio_agrees_on_any_tree_that_it_loads_from_urdf():
     for seed, tables in enumerate(trees(URDF_KINDS)):
-        ours, rng = model_of(tables, fluid=False), np.random.default_rng(seed)
-        peer = InPinocchio(urdf(ours.spec, "tree"), ours)
-        assert peer.model.nv == ours.freedoms
-        for _ in range(STATES):
-            x, given = random_state(ours, rng), rng.standard_normal(ours.freedoms)
-            assert apart(ours.mass_matrix(x), peer.mass_matrix(x)) < 1e-10
-            assert apart(ours.bias(x), peer.bias(x)) < 1e-10
-            assert apart(ours.forward_dynamics(x, given), peer.forward_dynamics(x, given)) < 1e-10
-            assert apart(ours.inverse_dynamics(x, given), peer.inverse_dynamics(x, given)) < 1e-10
+        agrees(tables, seed, STATES)
 
 
 def test_mujoco_agrees_on_what_it_loads_from_mjcf():

@@ -27,6 +27,9 @@ def test_bench_and_simulation_command_the_same_to_the_bit(caudal, vehicle, scena
     assert caudal("report", "hil.mcap").returncode == 0
 
 
+OFF = [0, 0, 0, 0, 0]  # no pulse on any of the fish's servos
+
+
 def test_a_controller_with_another_vehicle_file_is_refused_naming_both(caudal):
     master, slave = open_line()
     line = os.ttyname(slave)
@@ -75,13 +78,8 @@ def test_a_cut_wire_stops_every_servo_and_mended_it_resumes_without_a_jump(bench
     assert all(pulse > 0 for pulse in before)
     wire.cut()
     wire.swim(1.0)  # a hundred ticks, the first of which waits for the patience to end
-    assert wire.outputs[-1] == [0, 0, 0, 0] and wire.outputs[len(wire.outputs) - 100] == [0, 0, 0, 0]
-    assert wire.controller.silent and wire.controller.loop.board.outputs == [
-        0,
-        0,
-        0,
-        0,
-    ]  # by its own judgement
+    assert wire.outputs[-1] == OFF and wire.outputs[len(wire.outputs) - 100] == OFF
+    assert wire.controller.silent and wire.controller.loop.board.outputs == OFF  # by its own judgement
     wire.mend()
     wire.swim(3)
     back = next(k for k in range(400, len(wire.outputs)) if all(wire.outputs[k]))

@@ -68,6 +68,7 @@ def control():
         "density_kg_m3": 1000.0,
         "metres_per_beat": 0.2,
         "turn_rad_per_beat": 1.2,
+        "curvature_per_rad": 0.0,
         "frequency_min_hz": 0.0,
         "amplitude_min": 0.0,
         "frequency_max_hz": 3.0,
@@ -103,6 +104,7 @@ def estimate():
         "pitch": "",
         "roll_rate": "",
         "pitch_rate": "",
+        "turn_smooth_s": 0.0,
         "fix_gain": 0.25,
         "speed_gain_per_s": 0.5,
     }

@@ -68,7 +68,7 @@ def test_nothing_moves_before_arming():
     for _ in range(300):
         fleet.step()
     for swimmer, was in zip(fleet.swimmers, before, strict=True):
-        assert swimmer.loop.board.outputs == [0, 0, 0, 0]
+        assert swimmer.loop.board.outputs == [0, 0, 0, 0, 0]
         assert swimmer.body.truth() == was
 
 

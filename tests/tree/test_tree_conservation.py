@@ -24,8 +24,9 @@ def swimming(seed: int, count: int, **options):
 
 def springy():
     """The surface swimmer with every joint on a spring and water carried by every hull."""
-    tables = msgspec.to_builtins(sim_plant.load(FILE).spec)
+    tables = msgspec.to_builtins(sim_plant.load(FILE).spec) | {"water": "full"}
     for body in tables["body"]:
+        body |= {"drag": None, "slender": [], "added_inertia": None}
         if body["joint"]:
             body["joint"]["mode"] = "free"
             body["joint"]["stiffness"] = 0.01 if body["joint"]["axis"][0] else 0.5

@@ -1,15 +1,15 @@
-"""The surface swimmer of vehicles/snake.toml: its undulation (Natrix eq. 17, 18), frozen shapes, starts."""
+"""The snake in water that carries it and does nothing else: undulation (Natrix eq. 18), frozen shapes, starts."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 
 import sim_plant
+from hal.vehicle_file import VehicleFile
+from onboard.vehicle import find
 from sim_plant.afloat import afloat, rolled
 
-FILE = Path(__file__).parent / "vehicles" / "snake.toml"
+FILE = VehicleFile.open(find("snake"), ["plant.tree.water=buoyant"])
 LENGTH_M, WAVES, ENVELOPE = 1.24, 1.5, 0.1
 PLACES_M = {"q0": 0.115, "q3": 0.390, "q4": 0.560, "q5": 0.730, "q6": 0.900, "q7": 1.070}  # from the snout
 
