@@ -5,6 +5,8 @@ import csv
 import math
 from pathlib import Path
 
+from onboard.gait.shape import wave_of
+from onboard.gait.undulation import Undulation
 from onboard.gait.wave import Wave, chain
 from tools import options, say
 from tools.vehicles import open_vehicle
@@ -28,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     overrides = args.set + ([f"gait.rows={args.rows}"] if args.rows is not None else [])
     vehicle = open_vehicle(args.vehicle, overrides)
     settings = vehicle.settings["gait"]
-    wave = Wave(settings["c1"], settings["c2_per_m"], settings["wavelength_m"], settings["links_m"])
+    wave = wave_of(settings)
     table = wave.table(settings["rows"])
     csv_path = args.csv or Path("runs") / f"{vehicle.name}-gait.csv"
     plot_path = csv_path.with_suffix(".svg")
@@ -44,9 +46,7 @@ def run(args: argparse.Namespace) -> int:
         "vehicle": vehicle.name,
         "rows": len(table),
         "joints": settings["joints"],
-        "lateral_error_mm": lateral_error_m(wave, table) * 1e3,
-        "chord_error_mm": chord_error_m(wave) * 1e3,
-        "node_error_m": node_error_m(wave, table),
+        **errors(wave, table),
         "csv": str(csv_path),
         "plot": str(plot_path),
     }
@@ -55,6 +55,17 @@ def run(args: argparse.Namespace) -> int:
     else:
         say.table([(key, ", ".join(v) if isinstance(v, list) else v) for key, v in result.items()])
     return 0
+
+
+def errors(wave: Wave | Undulation, table: list[list[float]]) -> dict[str, float]:
+    """How well the table stands for the wave: links on a curve by their places, joints on their own by their angles."""
+    if isinstance(wave, Undulation):
+        return {"angle_error_deg": math.degrees(angle_error_rad(wave, table))}
+    return {
+        "lateral_error_mm": lateral_error_m(wave, table) * 1e3,
+        "chord_error_mm": chord_error_m(wave) * 1e3,
+        "node_error_m": node_error_m(wave, table),
+    }
 
 
 def write_csv(path: Path, joints: list[str], table: list[list[float]]) -> None:
@@ -78,14 +89,28 @@ def lateral_error_m(wave: Wave, table: list[list[float]]) -> float:
     """How far joints lie off the curve sideways when rows are interpolated, over the whole beat."""
     worst = 0.0
     for k in range(PHASES):
-        place = k / PHASES * len(table)
-        low = int(place)
-        part = place - low
-        rows = zip(table[low], table[(low + 1) % len(table)], strict=True)
-        angles = [before + part * (after - before) for before, after in rows]
+        angles = interpolated(table, k / PHASES)
         for x_m, y_m in chain(wave.links_m, angles):
             worst = max(worst, abs(y_m - wave.lateral_m(x_m, 2 * math.pi * k / PHASES)))
     return worst
+
+
+def angle_error_rad(wave: Undulation, table: list[list[float]]) -> float:
+    """The same for joints that each swing on their own."""
+    worst = 0.0
+    for k in range(PHASES):
+        exact = wave.angles(2 * math.pi * k / PHASES)
+        apart = zip(interpolated(table, k / PHASES), exact, strict=True)
+        worst = max(worst, *(abs(angle - angle_exact) for angle, angle_exact in apart))
+    return worst
+
+
+def interpolated(table: list[list[float]], beat: float) -> list[float]:
+    """Joint angles at a share of the beat, straight lines between rows."""
+    place = beat * len(table)
+    low = int(place)
+    rows = zip(table[low], table[(low + 1) % len(table)], strict=True)
+    return [before + (place - low) * (after - before) for before, after in rows]
 
 
 def chord_error_m(wave: Wave) -> float:
@@ -101,17 +126,24 @@ def chord_error_m(wave: Wave) -> float:
     return worst
 
 
-def plot(path: Path, wave: Wave, joints: list[str], table: list[list[float]]) -> None:
+def plot(path: Path, wave: Wave | Undulation, joints: list[str], table: list[list[float]]) -> None:
     from tools.plots import pyplot
 
     plt = pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
-    for row in range(0, len(table), max(1, len(table) // 6)):
-        nodes = wave.nodes(2 * math.pi * row / len(table))
-        left.plot([x * 1e3 for x, _ in nodes], [y * 1e3 for _, y in nodes], "o-", markersize=3)
-    left.set(
-        xlabel="aft of the first joint, mm", ylabel="to port, mm", title="links on the wave", aspect="equal"
-    )
+    if isinstance(wave, Undulation):
+        left.bar(joints, [math.degrees(angle) for angle in wave.amplitudes_rad])
+        left.set(ylabel="swing, deg", title="envelope")
+    else:
+        for row in range(0, len(table), max(1, len(table) // 6)):
+            nodes = wave.nodes(2 * math.pi * row / len(table))
+            left.plot([x * 1e3 for x, _ in nodes], [y * 1e3 for _, y in nodes], "o-", markersize=3)
+        left.set(
+            xlabel="aft of the first joint, mm",
+            ylabel="to port, mm",
+            title="links on the wave",
+            aspect="equal",
+        )
     beat = [k / len(table) for k in range(len(table) + 1)]
     for i, joint in enumerate(joints):
         right.plot(beat, [math.degrees(table[k % len(table)][i]) for k in range(len(table) + 1)], label=joint)

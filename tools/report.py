@@ -49,6 +49,7 @@ def write_report(log_path: Path, page_path: Path | None = None) -> Path:
         ("Trajectory", _trajectory(log)),
         ("Speed", _speed(log)),
         ("Joint angles", _joints(log)),
+        ("Attitude", _attitude(log)),
         ("Clearance", _clearance(log)),
         ("Loop timing", _timing(log)),
     ]
@@ -180,6 +181,27 @@ def _clearance(log: Log) -> Any:
         return None
     figure = _lines(log, "clearance_m", "hull to the nearest thing, m")
     figure.axes[0].axhline(0, color="#b00", linewidth=1)
+    return figure
+
+
+def _attitude(log: Log) -> Any:
+    """Roll and pitch of the first vehicle, and its depth; None for one that swims in a plane."""
+    name = summary.vehicles_of(log)[0]
+    truth = f"/{name}/truth"
+    if "roll_rad" not in log.topics[truth].fields:
+        return None
+    figure, axes = _axes()
+    for field in ("roll_rad", "pitch_rad"):
+        time_s, angle_rad = _series(log, truth, field)
+        axes.plot(time_s, np.degrees(angle_rad), linewidth=0.9, label=field.removesuffix("_rad"))
+    axes.set(
+        xlabel="time, s", ylabel="angle, deg", title=f"{name}: roll (right side down), pitch (nose down)"
+    )
+    depth = axes.twinx()
+    depth.plot(*_series(log, truth, "depth_m"), "k:", linewidth=0.9)
+    depth.invert_yaxis()
+    depth.set_ylabel("depth, m (dotted)")
+    axes.legend(loc="upper right")
     return figure
 
 

@@ -10,11 +10,15 @@ from hal.ports import Port
 from tests.conftest import EEL
 from tools.hil import open_line
 
+OFF = [0, 0, 0, 0, 0]  # no pulse on any of the fish's servos
 SLEW_US = 12.0 * 636.6 / 100  # the fish's slew limit in microseconds a tick
 
 
 @pytest.mark.parametrize("controller", ["cpython", "micropython"])
-@pytest.mark.parametrize("vehicle, scenario", [("fish", "cruise"), ("fish", "pool"), (EEL, "pool")])
+@pytest.mark.parametrize(
+    "vehicle, scenario",
+    [("fish", "cruise"), ("fish", "pool"), (EEL, "pool"), ("snake", "shells"), ("ray", "dive")],
+)
 def test_bench_and_simulation_command_the_same_to_the_bit(caudal, vehicle, scenario, controller):
     common = ("--scenario", scenario, "--for", 20)
     caudal.json("run", vehicle, *common, "--log", "sim.mcap")
@@ -25,9 +29,6 @@ def test_bench_and_simulation_command_the_same_to_the_bit(caudal, vehicle, scena
     assert same["equal"] == same["commands"] > 0
     assert caudal.json("replay", "hil.mcap")["identical"]
     assert caudal("report", "hil.mcap").returncode == 0
-
-
-OFF = [0, 0, 0, 0, 0]  # no pulse on any of the fish's servos
 
 
 def test_a_controller_with_another_vehicle_file_is_refused_naming_both(caudal):
