@@ -55,9 +55,9 @@ def tail_stages(settings, scenario, board):
     stages.append(Stage("tail", every, tail.ask))
     stages.append(Stage("gait", 1, tail.step))
     if settings["control"]["dive"]:
-        dive = Dive(settings["control"]["dive"], board, scenario["depth_m"], rate_hz)
+        dive = Dive(settings["control"]["dive"], board, scenario["depth_m"], guide_hz)
         stages.insert(1, Stage("attitude", 1, AttitudeEstimator(settings["estimate"], board).lie))
-        stages.append(Stage("dive", 1, dive.step))
+        stages.append(Stage("dive", every, dive.step))
     return stages
 
 

@@ -36,6 +36,8 @@ from sim_plant.tree_spec import Ellipsoid, Tube
 TUBE = np.dtype(
     [("body", N), ("start", F, 3), ("e1", F, 3), ("e2", F, 3), ("e3", F, 3), ("corner", N), ("corners", N)]
     + [("section", N), ("sections", N), ("area_m2", F), ("across_m3", F), ("up_m3", F), ("whole_m3", F)]
+    # of the corner farthest from the axis; whether the section is convex
+    + [("reach_m", F), ("convex", N)]
 )
 ROUND = np.dtype([("body", N), ("at", F, 3), ("semi_axes", F, 3), ("whole_m3", F)])
 
@@ -70,19 +72,30 @@ def pack_hulls(hulls: Sequence[tuple[int, Tube | Ellipsoid | None]]) -> tuple[np
         own_sums = np.concatenate([np.zeros((1, 3)), np.cumsum(edges, axis=0)[:-1]])
         whole = own_sums[tube.sections] / (2, 6, 6)
         counts = (len(corners), tube.sections, len(along), tube.gauss)
-        tubes.append((i, start, e1, np.cross(e3, e1), e3, *counts, *whole, whole[0] * length))
+        shape = (np.linalg.norm(p, axis=1).max(), _convex(p))
+        tubes.append((i, start, e1, np.cross(e3, e1), e3, *counts, *whole, whole[0] * length, *shape))
         x, weight = np.polynomial.legendre.leggauss(tube.gauss)
         corners, sums = np.concatenate([corners, p]), np.concatenate([sums, own_sums])
         along = np.concatenate([along, 0.5 * length * np.column_stack([1 + x, weight])])
     return np.array(tubes, TUBE), rounds, corners, sums, along
 
 
+def _convex(corners: np.ndarray) -> bool:
+    """Whether a closed polygon, counter-clockwise, turns left at every corner."""
+    ways = np.roll(corners, -1, axis=0) - corners
+    on = np.roll(ways, -1, axis=0)
+    return bool((ways[:, 0] * on[:, 1] >= ways[:, 1] * on[:, 0]).all())
+
+
 @inner
 def lowest_corner(corners, first, count, ny, nz):
     """The corner near the middle of the row that is lowest where height is ny y + nz z."""
-    # Corners stand at equal angles from the apex, so that this one is at most a few off.
-    angle = math.atan2(ny, -nz)
-    k = first + 2 * count + math.floor(angle / (2.0 * math.pi) * count + 0.5)
+    # Corners stand at equal angles from the apex, so that the one at the angle of (-nz, ny) is at most a few off.
+    # As a share of a quarter turn ny / (|ny| + |nz|) is near enough to it, and costs less than an arc tangent.
+    size, quarters = abs(ny) + abs(nz), 0.0
+    if 0.0 < size < math.inf:
+        quarters = ny / size if nz <= 0.0 else math.copysign(2.0, ny) - ny / size
+    k = first + 2 * count + math.floor(0.25 * quarters * count + 0.5)
     here = ny * corners[k, 0] + nz * corners[k, 1]
     for step in (1, -1):
         for _ in range(count):
@@ -94,6 +107,12 @@ def lowest_corner(corners, first, count, ny, nz):
 
 
 @inner
+def rises(corners, k, on, ny, nz):
+    """Whether corner `on` is higher than corner k."""
+    return ny * corners[on, 0] + nz * corners[on, 1] > ny * corners[k, 0] + nz * corners[k, 1]
+
+
+@inner
 def tube_immersed(tube, corners, sums, along_m, height, n1, ny, nz):
     """(volume, its first moments along the tube's three axes) below the water.
 
@@ -102,13 +121,30 @@ def tube_immersed(tube, corners, sums, along_m, height, n1, ny, nz):
     count = tube.corners
     low = lowest_corner(corners, tube.corner, count, ny, nz)
     bottom = ny * corners[low, 0] + nz * corners[low, 1]
+    top = tube.reach_m * math.sqrt(ny * ny + nz * nz)  # no corner is higher
     start, end = low, low  # first and last corner under water, counter-clockwise
+    h = height + n1 * along_m[tube.section, 0]
+    if tube.convex and abs(h) < -bottom:
+        # Those of a circle, by a cubic instead of its arc cosine; the walk below puts it right, if each is on its
+        # side of the highest corner.
+        c = h / -bottom
+        away = int(count * (0.25 - c * (0.16 + 0.09 * c * c)))
+        if rises(corners, low + away, low + away + 1, ny, nz):
+            end = low + away
+        if rises(corners, low - away, low - away - 1, ny, nz):
+            start = low - away
     volume, along, across, up = 0.0, 0.0, 0.0, 0.0
     for s in range(tube.section, tube.section + tube.sections):
         x, weight = along_m[s, 0], along_m[s, 1]
         h = height + n1 * x
         if h + bottom >= 0.0:
             continue  # dry
+        if h + top < 0.0:
+            volume += weight * tube.area_m2
+            along += weight * tube.area_m2 * x
+            across += weight * tube.across_m3
+            up += weight * tube.up_m3
+            continue
         # Walk from the last section's corners: along a tube they move little.
         while end > low and h + ny * corners[end, 0] + nz * corners[end, 1] >= 0.0:
             end -= 1

@@ -90,11 +90,11 @@ def told_across(foil, across, speed):
 
 
 @inner
-def lift_foils(tree):
+def lift_foils(bodies, foils):
     """Take the foils' forces off what their bodies ask for."""
-    for i in range(len(tree.foils)):
-        foil = tree.foils[i]
-        body = tree.bodies[foil.body]
+    for i in range(len(foils)):
+        foil = foils[i]
+        body = bodies[foil.body]
         turn = matrix(body.turn)
         chord, normal = turned(turn, vector(foil.chord, 0)), turned(turn, vector(foil.normal, 0))
         at = add(vector(body.at, 0), turned(turn, vector(foil.at, 0)))

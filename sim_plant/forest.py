@@ -110,19 +110,18 @@ def tree_of(forest, i):
 
 
 @inner
-def state_of(forest, i):
-    return forest.states[forest.state_spans[i, 0] : forest.state_spans[i, 1]]
+def state_and_force(forest, i):
+    """Vehicle i's state, and the forces on its base and joints, as views."""
+    return (
+        forest.states[forest.state_spans[i, 0] : forest.state_spans[i, 1]],
+        forest.forces[forest.spans[i, TOLD, 0] : forest.spans[i, TOLD, 1]],
+    )
 
 
 @inner
-def force_of(forest, i):
-    return forest.forces[forest.spans[i, TOLD, 0] : forest.spans[i, TOLD, 1]]
-
-
-@inner
-def actuate(flat, forest, tree, i, x, dt_s):
+def actuate(flat, tree, i, x, force, move, dt_s):
     """Pulses become motions of driven joints, goals of the others' servos, and pushes, for one step."""
-    body, move = flat.bodies[i], forest.moves[i]
+    body = flat.bodies[i]
     for k in range(body.first_joint, body.first_joint + body.joints):
         j = flat.joints[k].told
         if j >= 0:  # without a servo it stays
@@ -149,7 +148,7 @@ def actuate(flat, forest, tree, i, x, dt_s):
             move[row, 0, j] = angle + rate * t + 0.5 * acceleration * t * t
             move[row, 1, j] = rate + acceleration * t
             move[row, 2, j] = acceleration
-    force_of(forest, i)[0] = body.force_n
+    force[0] = body.force_n
 
 
 @inner
@@ -168,10 +167,9 @@ def look(flat, i, x):
 
 
 @inner
-def give_way(flat, forest, i):
+def give_way(flat, tree, i, x):
     """Let a contact that moved body i act on its tree: moved as told, without the speed into the contact."""
-    body, x = flat.bodies[i], state_of(forest, i)
-    tree = tree_of(forest, i)
+    body = flat.bodies[i]
     if body.blocked:
         for j in range(len(x)):
             x[j] = tree.keep[j]
@@ -212,19 +210,11 @@ def advance_trees(flat, forest, duration_us, step_us):
             body.old_heading_rad, body.old_speed_m_s = body.heading_rad, body.speed_m_s
             for k in range(body.first_joint, body.first_joint + body.joints):
                 flat.joints[k].old_rad = flat.joints[k].angle_rad
-            tree, x = tree_of(forest, i), state_of(forest, i)
+            tree, (x, force) = tree_of(forest, i), state_and_force(forest, i)
             for j in range(len(x)):
                 tree.keep[j] = x[j]
-            actuate(flat, forest, tree, i, x, dt_s)
-            step(
-                tree,
-                x,
-                forest.forces[forest.spans[i, TOLD, 0] : forest.spans[i, TOLD, 1]],
-                forest.moves[i],
-                0,
-                dt_s,
-                True,
-            )
+            actuate(flat, tree, i, x, force, forest.moves[i], dt_s)
+            step(tree, x, force, forest.moves[i], 0, dt_s, True)
             if not sound(x):
                 for j in range(len(x)):
                     x[j] = tree.keep[j]
@@ -236,8 +226,9 @@ def advance_trees(flat, forest, duration_us, step_us):
         if meeting:
             settle(flat)
             for i in range(len(flat.bodies)):
-                give_way(flat, forest, i)
-                look(flat, i, state_of(forest, i))
+                x, _ = state_and_force(forest, i)
+                give_way(flat, tree_of(forest, i), i, x)
+                look(flat, i, x)
         world.time_us += dt_us
         for i in range(len(flat.bodies)):
             body = flat.bodies[i]
@@ -250,7 +241,7 @@ def advance_trees(flat, forest, duration_us, step_us):
 def observe_tree(flat, forest, i, out):
     """Fill `out` with world.SEEN and TREE_SEEN, and the joint angles of body i."""
     body = flat.bodies[i]
-    tree, x = tree_of(forest, i), state_of(forest, i)
+    tree, (x, _) = tree_of(forest, i), state_and_force(forest, i)
     sweep(tree, x)
     total, way = 0.0, (0.0, 0.0, 0.0)
     for b in range(len(tree.bodies)):

@@ -38,11 +38,12 @@ def drag(body):
 
 
 @inner
-def resist(tree):
+def resist(water, bodies, foils, links, link_points, edges):
     """Take all these forces off what weighed bodies ask for; after buoyancy, which says what is under water."""
-    for i in range(len(tree.bodies)):
-        if tree.bodies[i].drags:
-            drag(tree.bodies[i])
-    lift_foils(tree)
-    resist_links(tree)
-    shed_edges(tree)
+    surface = water.buoyancy_n_m3 > 0.0
+    for i in range(len(bodies)):
+        if bodies[i].drags:
+            drag(bodies[i])
+    lift_foils(bodies, foils)
+    resist_links(bodies, links, link_points, surface)
+    shed_edges(bodies, edges, surface)

@@ -80,12 +80,11 @@ def circle_share(height, radius):
 
 
 @inner
-def resist_links(tree):
-    """Take the resistance of slender links off what their bodies ask for."""
-    surface = tree.water[0].buoyancy_n_m3 > 0.0
-    for i in range(len(tree.links)):
-        link = tree.links[i]
-        body = tree.bodies[link.body]
+def resist_links(bodies, links, link_points, surface):
+    """Take the resistance of slender links off what their bodies ask for; surface says if the water has one."""
+    for i in range(len(links)):
+        link = links[i]
+        body = bodies[link.body]
         turn = matrix(body.turn)
         along = turned(turn, vector(link.along, 0))
         start = add(vector(body.at, 0), turned(turn, vector(link.start, 0)))
@@ -97,7 +96,7 @@ def resist_links(tree):
         height, slope = body.height_m + dot(vector(body.up, 0), start), dot(vector(body.up, 0), along)
         force, moment, wet = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0
         for p in range(link.point, link.point + link.points):
-            x, weight = tree.link_points[p, 0], tree.link_points[p, 1]
+            x, weight = link_points[p, 0], link_points[p, 1]
             if surface:
                 weight *= circle_share(height + slope * x, link.radius_m)
             v_n = add(v, scale(x, turning))
@@ -111,12 +110,11 @@ def resist_links(tree):
 
 
 @inner
-def shed_edges(tree):
-    """Take the forces at edges off what their bodies ask for."""
-    surface = tree.water[0].buoyancy_n_m3 > 0.0
-    for i in range(len(tree.edges)):
-        edge = tree.edges[i]
-        body = tree.bodies[edge.body]
+def shed_edges(bodies, edges, surface):
+    """Take the forces at edges off what their bodies ask for; surface says if the water has one."""
+    for i in range(len(edges)):
+        edge = edges[i]
+        body = bodies[edge.body]
         turn = matrix(body.turn)
         t = turned(turn, vector(edge.t, 0))
         at = add(vector(body.at, 0), turned(turn, vector(edge.at, 0)))

@@ -111,12 +111,6 @@ def inverse(m):
 
 
 @inner
-def skew(a):
-    """The matrix of `a cross`."""
-    return (0.0, -a[2], a[1], a[2], 0.0, -a[0], -a[1], a[0], 0.0)
-
-
-@inner
 def quaternion_matrix(w, x, y, z):
     """Turn of a quaternion of any length but zero."""
     k = 2.0 / (w * w + x * x + y * y + z * z)
@@ -226,30 +220,49 @@ def put_blocks(inertia, a, b, d):
 
 
 @inner
+def turned_symmetric(m, s):
+    """m s m' of a symmetric matrix; as symmetric, to the bit."""
+    p = product(m, s)
+    xx, xy, xz = turned(m, (p[0], p[1], p[2]))
+    yy = p[3] * m[3] + p[4] * m[4] + p[5] * m[5]
+    yz = p[3] * m[6] + p[4] * m[7] + p[5] * m[8]
+    zz = p[6] * m[6] + p[7] * m[7] + p[8] * m[8]
+    return (xx, xy, xz, xy, yy, yz, xz, yz, zz)
+
+
+@inner
 def placed_inertia(own, turn, at, out):
     """out: `own`, given in a body's frame, seen from a frame in which the body stands at (turn, at)."""
-    back = transposed(turn)
-    a = product(product(turn, block(own, 0, 0)), back)
-    b = product(product(turn, block(own, 0, 3)), back)
-    d = product(product(turn, block(own, 3, 3)), back)
-    x = skew(at)
-    ax, xb, btx = product(a, x), product(x, b), product(transposed(b), x)
-    xax = product(x, ax)
+    a = turned_symmetric(turn, block(own, 0, 0))
+    b = product(product(turn, block(own, 0, 3)), transposed(turn))
+    d = turned_symmetric(turn, block(own, 3, 3))
+    # With x the matrix of `at cross`: B - A x row by row, then D - B' x + x (B - A x) by B's columns, old and new.
+    r0 = minus((b[0], b[1], b[2]), cross((a[0], a[1], a[2]), at))
+    r1 = minus((b[3], b[4], b[5]), cross((a[3], a[4], a[5]), at))
+    r2 = minus((b[6], b[7], b[8]), cross((a[6], a[7], a[8]), at))
+    o0, o1, o2 = cross(at, (b[0], b[3], b[6])), cross(at, (b[1], b[4], b[7])), cross(at, (b[2], b[5], b[8]))
+    n0, n1, n2 = (
+        cross(at, (r0[0], r1[0], r2[0])),
+        cross(at, (r0[1], r1[1], r2[1])),
+        cross(at, (r0[2], r1[2], r2[2])),
+    )
+    xx, xy, xz = d[0] + o0[0] + n0[0], d[1] + o0[1] + n1[0], d[2] + o0[2] + n2[0]
+    yy, yz, zz = d[4] + o1[1] + n1[1], d[5] + o1[2] + n2[1], d[8] + o2[2] + n2[2]
     put_blocks(
         out,
         a,
-        (b[0] - ax[0], b[1] - ax[1], b[2] - ax[2], b[3] - ax[3], b[4] - ax[4], b[5] - ax[5],
-         b[6] - ax[6], b[7] - ax[7], b[8] - ax[8]),
-        (d[0] - btx[0] + xb[0] - xax[0], d[1] - btx[1] + xb[1] - xax[1], d[2] - btx[2] + xb[2] - xax[2],
-         d[3] - btx[3] + xb[3] - xax[3], d[4] - btx[4] + xb[4] - xax[4], d[5] - btx[5] + xb[5] - xax[5],
-         d[6] - btx[6] + xb[6] - xax[6], d[7] - btx[7] + xb[7] - xax[7], d[8] - btx[8] + xb[8] - xax[8]),
-    )  # fmt: skip
+        (r0[0], r0[1], r0[2], r1[0], r1[1], r1[2], r2[0], r2[1], r2[2]),
+        (xx, xy, xz, xy, yy, yz, xz, yz, zz),
+    )
 
 
 @inner
 def placed_rigid(mass, about_com, turn, com, out):
-    """out: a rigid body of `mass` whose centre of mass stands at com; about_com in the body's axes."""
-    d = product(product(turn, matrix(about_com)), transposed(turn))
+    """out: a rigid body of `mass` whose centre of mass stands at com; about_com in the body's axes.
+
+    Returns about_com in the outer axes.
+    """
+    d = turned_symmetric(turn, matrix(about_com))
     mx, my, mz = mass * com[0], mass * com[1], mass * com[2]
     xx, yy, zz = mx * com[0], my * com[1], mz * com[2]
     xy, xz, yz = mx * com[1], mx * com[2], my * com[2]
@@ -260,6 +273,7 @@ def placed_rigid(mass, about_com, turn, com, out):
         (d[0] + yy + zz, d[1] - xy, d[2] - xz, d[3] - xy, d[4] + xx + zz, d[5] - yz,
          d[6] - xz, d[7] - yz, d[8] + xx + yy),
     )  # fmt: skip
+    return d
 
 
 @inner

@@ -37,7 +37,7 @@ from sim_plant.spatial import (
     vector,
 )  # fmt: skip
 from sim_plant.tree_layout import FIXED, PRISMATIC, REVOLUTE, SPHERICAL
-from sim_plant.waves import carry, ride
+from sim_plant.waves import calm, carry, ride
 
 
 @inner
@@ -127,12 +127,14 @@ def weigh_body(water, body):
     """Inertia of a body where it stands, and the force it asks for at no acceleration."""
     turn, at = matrix(body.turn), vector(body.at, 0)
     com = add(at, turned(turn, vector(body.com_m, 0)))
+    v, w = vector(body.velocity, 0), vector(body.velocity, 3)
     if body.rigid:
-        placed_rigid(body.mass_kg, body.about_com, turn, com, body.inertia)
+        about = placed_rigid(body.mass_kg, body.about_com, turn, com, body.inertia)
+        f = scale(body.mass_kg, add(v, cross(w, com)))
+        n = add(turned(about, w), cross(com, f))
     else:
         placed_inertia(body.own_inertia, turn, at, body.inertia)
-    v, w = vector(body.velocity, 0), vector(body.velocity, 3)
-    f, n = inertia_times(body.inertia, v, w)
+        f, n = inertia_times(body.inertia, v, w)
     weight = scale(-body.mass_kg * water.gravity_m_s2, vector(water.up, 0))
     put(body.force, 0, minus(cross(w, f), weight))
     put(body.force, 3, minus(add(cross(w, n), cross(v, f)), cross(com, weight)))
@@ -146,13 +148,16 @@ def weigh(tree):
     their own records (foils.FOIL).
     """
     water, bodies = tree.water[0], tree.bodies
-    ride(tree)
+    if len(tree.waves) > 0:
+        ride(water, bodies, tree.waves)
+    else:
+        calm(water, bodies)
     for i in range(len(bodies)):
         weigh_body(water, bodies[i])
         if len(tree.waves) > 0 and not bodies[i].rigid:
             carry(bodies[i])
     buoyancy(tree, True)
-    resist(tree)
+    resist(water, bodies, tree.foils, tree.links, tree.link_points, tree.edges)
 
 
 @compiled

@@ -133,7 +133,7 @@ def _figures(
     centres = np.array([model.centre_of_mass(x) for x in samples[::ENERGY_EVERY]])
     w, i, j, k = samples[:, 3:7].T
     roll = np.unwrap(np.arctan2(2 * (w * i + j * k), 1 - 2 * (i * i + j * j)))
-    roll_deg = np.degrees(roll)
+    roll_deg = (np.degrees(roll) + 180) % 360 - 180
     pitch_deg = np.degrees(np.arcsin(np.clip(2 * (w * j - k * i), -1, 1)))
     heading = np.arctan2(2 * (w * k + i * j), 1 - 2 * (j * j + k * k))[0]
     ahead = np.array([np.cos(heading), np.sin(heading), 0.0])
@@ -143,8 +143,9 @@ def _figures(
         "energy_error": float(abs(energies[-1] - energies[0]) / excess),
         "energy_gain": float(max((energies - np.minimum.accumulate(energies)).max(), 0.0) / excess),
         "com_drift_m": float(np.linalg.norm(centres - centres[0], axis=1).max()),
-        "roll_std_deg": float(((roll_deg + 180) % 360 - 180).std()),
+        "roll_std_deg": float(roll_deg.std()),
         "max_roll_deg": float(np.abs(roll_deg).max()),
+        "rolled_over": int(np.abs(np.degrees(roll)).max() // 360),
         "roll_hz": _crossings_hz(roll - roll.mean(), times_s),
         "max_pitch_deg": float(np.abs(pitch_deg).max()),
         "speed_m_s": float((centres[-1] - centres[half]) @ ahead / span_s) if span_s else 0.0,

@@ -111,31 +111,26 @@ def water_at(waves, x, y, z, time_s):
 
 
 @inner
-def calm(tree):
+def calm(water, bodies):
     """Still water: every body meets the world's own surface and no stream."""
-    water = tree.water[0]
-    for i in range(len(tree.bodies)):
-        body = tree.bodies[i]
+    for i in range(len(bodies)):
+        body = bodies[i]
         put(body.up, 0, vector(water.up, 0))
         body.height_m, body.share = water.height_m, 1.0
 
 
 @inner
-def ride(tree):
+def ride(water, bodies, waves):
     """Give every placed body that meets any the water around it: plane of the surface, velocity, acceleration."""
-    if len(tree.waves) == 0:
-        calm(tree)
-        return
-    water = tree.water[0]
     frame, time_s = matrix(water.turn), water.time_s
-    for i in range(len(tree.bodies)):
-        body = tree.bodies[i]
+    for i in range(len(bodies)):
+        body = bodies[i]
         if not body.wet:
             continue
         middle = add(vector(body.at, 0), turned(matrix(body.turn), vector(body.wave_at, 0)))
         there = add(vector(water.at, 0), turned(frame, middle))
         drifted = scale(time_s, vector(water.current_m_s, 0))
-        raised, v, a = water_at(tree.waves, there[0] - drifted[0], there[1] - drifted[1], there[2], time_s)
+        raised, v, a = water_at(waves, there[0] - drifted[0], there[1] - drifted[1], there[2], time_s)
         acceleration = turned_back(frame, a)
         up = add(vector(water.up, 0), scale(1.0 / water.gravity_m_s2, acceleration))
         put(body.up, 0, up)

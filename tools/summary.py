@@ -75,7 +75,7 @@ def summarise(log: Log) -> dict[str, Any]:
 
 def attitude(roll_rad: np.ndarray, pitch_rad: np.ndarray, heading_rad: np.ndarray) -> dict[str, float]:
     """How a vehicle that rolls and pitches held itself; its nose's pointing is judged against the mean direction."""
-    roll_deg = np.degrees(np.unwrap(roll_rad))
+    roll_deg = np.degrees(roll_rad)
     nose = np.array(
         [np.cos(heading_rad) * np.cos(pitch_rad), np.sin(heading_rad) * np.cos(pitch_rad), -np.sin(pitch_rad)]
     )

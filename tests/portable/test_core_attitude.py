@@ -1,0 +1,82 @@
+"""The attitude estimator: readings as they are, None where there is none."""
+
+from bench_vehicle import BenchDriver, sensor, servo
+
+from hal.build import build_board
+from onboard.estimate.attitude import AttitudeEstimator
+from onboard.state import State
+
+CHANNELS = ("heading", "pitch", "roll", "turn_rate", "pitch_rate", "roll_rate")
+FIELDS = ("heading_rad", "pitch_rad", "roll_rad", "turn_rate_rad_s", "pitch_rate_rad_s", "roll_rate_rad_s")
+
+
+class Bench:
+    """An inertial unit whose counts are mrad and mrad/s, good for 0.1 s at 100 Hz."""
+
+    def __init__(self, **changes):
+        channels = {"actuators": [servo("tail", 0)]}
+        channels["sensors"] = [sensor(name, k, 0.001, -20000, 20000) for k, name in enumerate(CHANNELS)]
+        self.driver = BenchDriver(CHANNELS)
+        self.board = build_board(channels, self.driver, 100)
+        self.state = State(self.board, 10000)
+        settings = {}
+        for name in CHANNELS:
+            settings[name] = name
+        settings.update(changes)
+        self.estimator = AttitudeEstimator(settings, self.board)
+
+    def step(self, ticks=1, **counts):
+        for _ in range(ticks):
+            self.driver.counts.update(counts)
+            self.board.sense()
+            self.estimator.step(self.state)
+        return [getattr(self.state.estimate, field) for field in FIELDS]
+
+
+COUNTS = {"heading": 100, "pitch": -200, "roll": 300, "turn_rate": -400, "pitch_rate": 500, "roll_rate": -600}
+NOTHING = {
+    "heading": None,
+    "pitch": None,
+    "roll": None,
+    "turn_rate": None,
+    "pitch_rate": None,
+    "roll_rate": None,
+}
+
+
+def test_every_reading_goes_to_its_own_place():
+    assert Bench().step(**COUNTS) == [0.1, -0.2, 0.3, -0.4, 0.5, -0.6]
+
+
+def test_what_was_never_read_is_not_known():
+    assert Bench().step(3, **NOTHING) == [None] * 6
+
+
+def test_a_reading_too_old_is_not_known_and_the_others_are():
+    bench = Bench()
+    bench.step(**COUNTS)
+    assert bench.step(10, roll=None)[2] == 0.3
+    assert bench.step(1, roll=None) == [0.1, -0.2, None, -0.4, 0.5, -0.6]
+    assert bench.step(roll=0)[2] == 0.0
+
+
+def test_an_impossible_count_is_no_reading():
+    assert Bench().step(**NOTHING)[2] is None
+    bench = Bench()
+    bench.step(roll=20001)
+    assert bench.state.estimate.roll_rad is None
+
+
+def test_a_channel_the_vehicle_lacks_is_not_asked_for():
+    assert Bench(roll="", heading="").step(**COUNTS) == [None, -0.2, None, -0.4, 0.5, -0.6]
+
+
+def test_beside_another_estimator_it_leaves_the_heading_alone():
+    bench = Bench()
+    bench.state.estimate.heading_rad = 9.0
+    bench.state.estimate.turn_rate_rad_s = 8.0
+    bench.driver.counts.update(COUNTS)
+    bench.board.sense()
+    bench.estimator.lie(bench.state)
+    assert (bench.state.estimate.heading_rad, bench.state.estimate.turn_rate_rad_s) == (9.0, 8.0)
+    assert (bench.state.estimate.pitch_rad, bench.state.estimate.roll_rad) == (-0.2, 0.3)

@@ -1,0 +1,151 @@
+"""Dive: depth held with one servo, from the depth it starts at, a scenario's or a schedule's."""
+
+from bench_vehicle import servo
+
+from hal.build import build_board
+from hal.fixed import fixed, to_float
+from onboard.control.dive import Dive
+from onboard.guidance.cycle import Schedule
+from onboard.state import State
+
+RATE_HZ = 100
+
+
+def bench():
+    channels = {"actuators": [servo(name, k) for k, name in enumerate(("tail", "fins"))], "sensors": []}
+    board = build_board(channels, None, RATE_HZ)
+    return board, State(board, 10000)
+
+
+def dive(board, depth_m=None, **changes):
+    settings = {
+        "actuator": "fins",
+        "direction": 1,
+        "kp_rad_per_m": 2.0,
+        "ki_rad_per_m_s": 0.0,
+        "kd_rad_s_per_m": 0.0,
+        "pitch_gain": 0.0,
+        "limit_rad": 0.5,
+    }
+    settings.update(changes)
+    return Dive(settings, board, depth_m, RATE_HZ)
+
+
+def told(depths_m, wanted_m=1.0, pitch_rad=None, **settings):
+    """The servo's angle after these depths, a tick each; the other servo is nobody's business."""
+    board, state = bench()
+    holding = dive(board, wanted_m, **settings)
+    state.estimate.pitch_rad = pitch_rad
+    for depth_m in depths_m:
+        state.estimate.depth_m = depth_m
+        holding.step(state)
+    assert state.commands[0] == 0
+    return to_float(state.commands[1])
+
+
+def test_too_shallow_is_a_positive_angle_too_deep_a_negative_one():
+    assert abs(told([0.9]) - 0.2) < 1e-4
+    assert abs(told([1.1]) + 0.2) < 1e-4
+    assert told([1.0]) == 0.0
+
+
+def test_a_servo_mounted_the_other_way_turns_the_other_way():
+    assert abs(told([0.9], direction=-1) + 0.2) < 1e-4
+
+
+def test_the_longer_it_is_too_shallow_the_more_it_is_turned():
+    short, long = (told([0.9] * seconds * RATE_HZ, ki_rad_per_m_s=1.0) for seconds in (1, 2))
+    assert abs(short - 0.3) < 1e-3 and abs(long - 0.4) < 1e-3
+
+
+def test_sinking_turns_it_up_before_it_is_too_deep():
+    sinking = [1.0 + 0.1 * k / RATE_HZ for k in range(-200, 1)]  # 0.1 m/s, and at its depth now
+    angle_rad = told(sinking, kp_rad_per_m=0.0, kd_rad_s_per_m=2.0)
+    assert abs(angle_rad + 0.2) < 0.005
+    assert told(sinking, kp_rad_per_m=0.0, kd_rad_s_per_m=2.0, direction=-1) == -angle_rad
+
+
+def test_a_noisy_depth_does_not_shake_the_servo():
+    jumps = [1.0 + 0.003 * (-1) ** k for k in range(300)]  # m, up and down every tick
+    assert abs(told(jumps, kp_rad_per_m=2.0, kd_rad_s_per_m=2.0)) < 0.01
+
+
+def test_pitch_is_fed_back_by_its_gain_and_unknown_pitch_is_none():
+    assert abs(told([1.0], pitch_rad=0.2, pitch_gain=-0.5) + 0.1) < 1e-4
+    assert told([1.0], pitch_rad=None, pitch_gain=-0.5) == 0.0
+
+
+def test_the_angle_stays_within_its_limit():
+    assert told([0.0]) == 0.5 and told([9.0]) == -0.5
+    assert told([0.0], direction=-1) == -0.5
+
+
+def test_without_a_depth_the_servo_stays_where_it_was_told_last():
+    board, state = bench()
+    holding = dive(board, 1.0)
+    state.estimate.depth_m = 0.9
+    holding.step(state)
+    before = state.commands[1]
+    state.estimate.depth_m = None
+    for _ in range(300):
+        holding.step(state)
+        assert state.commands[1] == before == fixed(0.2)
+
+
+def test_without_a_depth_of_its_own_it_holds_the_first_it_sees():
+    board, state = bench()
+    holding = dive(board)
+    holding.step(state)
+    assert state.want.depth_m is None
+    for depth_m in (0.4, 0.5, 0.6):
+        state.estimate.depth_m = depth_m
+        holding.step(state)
+    assert state.want.depth_m == 0.4 and state.commands[1] < 0
+
+
+def test_a_scenarios_depth_is_held_from_the_start():
+    board, state = bench()
+    state.estimate.depth_m = 0.4
+    dive(board, 1.0).step(state)
+    assert state.want.depth_m == 1.0
+
+
+def test_a_schedules_row_changes_the_depth_when_it_comes():
+    board, state = bench()
+    rows = []
+    for at_s, depth_m in ((0.0, None), (0.1, 1.5), (0.2, None)):
+        row = {"at_s": at_s, "frequency_hz": 1.0, "amplitude": 1.0, "deflection_deg": 0.0}
+        row.update({"depth_m": depth_m, "hold": []})
+        rows.append(row)
+    schedule, holding = Schedule(rows, board, RATE_HZ), dive(board, 1.0)
+    state.estimate.depth_m = 1.0
+    wanted_m = []
+    for tick in range(30):
+        state.tick = tick
+        schedule.step(state)
+        holding.step(state)
+        wanted_m.append(state.want.depth_m)
+    assert wanted_m == [1.0] * 10 + [1.5] * 20
+    assert state.commands[1] == fixed(0.5)  # it wants half a metre more: all the fins have
+
+
+def settled_m(direction, lift_sign, seconds=60):
+    """Depth of a slightly heavy body whose fins lift it: depth'' = 0.4 lift_sign angle - 0.8 depth' + 0.02."""
+    board, state = bench()
+    holding = dive(board, 1.0, direction=direction, ki_rad_per_m_s=0.2, kd_rad_s_per_m=2.0)
+    depth_m, sink_m_s = 0.7, 0.0
+    for _ in range(seconds * RATE_HZ):
+        state.estimate.depth_m = depth_m
+        holding.step(state)
+        sink_m_s += (0.4 * lift_sign * to_float(state.commands[1]) - 0.8 * sink_m_s + 0.02) / RATE_HZ
+        depth_m += sink_m_s / RATE_HZ
+    return depth_m
+
+
+def test_a_body_comes_to_its_depth_and_stays_though_it_is_heavy():
+    assert abs(settled_m(1, 1) - 1.0) < 0.005
+    assert abs(settled_m(-1, -1) - 1.0) < 0.005
+
+
+def test_with_the_wrong_direction_it_goes_away():
+    assert abs(settled_m(-1, 1) - 1.0) > 1.0

@@ -1,0 +1,152 @@
+"""Gaze: the neck's joint is sent where the neck will be, so that the head stays where it looks."""
+
+import math
+
+from bench_vehicle import servo
+
+from hal.build import build_board
+from hal.fixed import fixed, to_float
+from onboard.control.gaze import Gaze, GazeHold
+from onboard.state import State
+
+RATE_HZ = 100
+DT = 1 / RATE_HZ
+
+
+def bench():
+    channels = {"actuators": [servo(name, k) for k, name in enumerate(("yaw", "pitch"))], "sensors": []}
+    board = build_board(channels, None, RATE_HZ)
+    return board, State(board, 10000)
+
+
+def gaze(sign=1, lead_s=0.0, lag_s=0.0, limit_rad=0.8):
+    return Gaze(bench()[0], "yaw", sign, lead_s, lag_s, limit_rad, RATE_HZ)
+
+
+def hold(board, **changes):
+    settings = {
+        "yaw": "yaw",
+        "pitch": "pitch",
+        "yaw_sign": 1,
+        "pitch_sign": 1,
+        "lead_s": 0.0,
+        "lag_s": 0.0,
+        "limit_rad": 0.8,
+        "heading_deg": None,
+    }
+    settings.update(changes)
+    return GazeHold(settings, board, RATE_HZ)
+
+
+def sent(axis, neck_rad, neck_rate_rad_s, ticks, goal_rad=0.0, sign=1):
+    """Commands while the neck's end moves so; the servo is where it was told, at once."""
+    commands = [0, 0]
+    found = []
+    joint_rad = 0.0
+    for tick in range(ticks):
+        before_rad = joint_rad
+        joint_rad = to_float(commands[0])
+        rate_rad_s = neck_rate_rad_s(tick * DT) + sign * (joint_rad - before_rad) * RATE_HZ
+        axis.step(commands, neck_rad(tick * DT) + sign * joint_rad, rate_rad_s, goal_rad)
+        found.append(to_float(commands[0]))
+    return found
+
+
+def test_a_neck_that_stands_askew_is_made_good_whatever_the_sign():
+    for sign in (1, -1):
+        commands = sent(gaze(sign), lambda t: 0.3, lambda t: 0.0, 10, goal_rad=0.1, sign=sign)
+        for command in commands:
+            assert abs(command + sign * 0.2) < 1e-4
+
+
+def test_a_neck_that_turns_steadily_is_met_where_it_will_be():
+    for sign in (1, -1):
+        axis = gaze(sign, lead_s=0.05)
+        commands = sent(axis, lambda t: 0.4 * t, lambda t: 0.4, 100, sign=sign)
+        for tick in range(20, 100):
+            assert abs(commands[tick] + sign * 0.4 * (tick * DT + 0.05)) < 2e-4
+
+
+def swing_rad(lead_s, lag_s, sign=-1, hz=1.5):
+    """Largest heading of a head on a neck that swings by 0.3 rad, behind a servo with lag and delay."""
+    axis = gaze(sign, lead_s, lag_s)
+    commands = [0, 0]
+    joint_rad = joint_rate_rad_s = 0.0
+    late = [0.0]  # what the servo follows: the command of a tick ago
+    largest_rad = 0.0
+    for tick in range(4 * RATE_HZ):
+        t = tick * DT
+        neck_rad = 0.3 * math.sin(2 * math.pi * hz * t)
+        neck_rate_rad_s = 0.3 * 2 * math.pi * hz * math.cos(2 * math.pi * hz * t)
+        head_rad = neck_rad + sign * joint_rad
+        axis.step(commands, head_rad, neck_rate_rad_s + sign * joint_rate_rad_s, 0.0)
+        goal_rad = late.pop(0)
+        late.append(to_float(commands[0]))
+        for _ in range(10):
+            joint_rate_rad_s = (goal_rad - joint_rad) / 0.02
+            joint_rad += joint_rate_rad_s * DT / 10
+        if tick > RATE_HZ:
+            largest_rad = max(largest_rad, abs(head_rad))
+    return largest_rad
+
+
+def test_a_head_on_a_swinging_neck_stays_where_it_looks():
+    for sign in (1, -1):
+        assert swing_rad(0.035, 0.02, sign) < 0.06
+
+
+def test_it_needs_its_lead():
+    assert swing_rad(0.0, 0.02) > 0.08
+
+
+def test_the_joint_stays_within_its_limit():
+    for command in sent(gaze(limit_rad=0.5), lambda t: 2.0, lambda t: 0.0, 5):
+        assert command == -0.5
+
+
+def test_a_lost_reading_leaves_the_joint_where_it_is_and_it_goes_on_from_there():
+    axis = gaze()
+    commands = [fixed(0.25), 0]
+    for angle_rad, rate_rad_s in ((None, 0.0), (0.1, None), (None, None)):
+        axis.step(commands, angle_rad, rate_rad_s, 0.0)
+        assert commands == [fixed(0.25), 0]
+    axis.step(commands, 0.3, 0.0, 0.0)
+    assert abs(to_float(commands[0]) + 0.05) < 1e-4
+
+
+def test_a_turn_past_half_a_circle_is_the_short_way_round():
+    commands = [0, 0]
+    gaze().step(commands, -math.pi + 0.1, 0.0, math.pi - 0.1)
+    assert abs(to_float(commands[0]) + 0.2) < 1e-4
+
+
+def looked(state, holding, heading_rad, pitch_rad=0.0):
+    state.estimate.heading_rad = heading_rad
+    state.estimate.turn_rate_rad_s = 0.0
+    state.estimate.pitch_rad = pitch_rad
+    state.estimate.pitch_rate_rad_s = 0.0
+    state.commands[0] = state.commands[1] = 0  # a gait's, of another tick
+    holding.step(state)
+    return [to_float(command) for command in state.commands]
+
+
+def test_it_holds_the_heading_it_saw_first_and_level():
+    board, state = bench()
+    holding = hold(board, pitch_sign=-1)
+    assert looked(state, holding, None) == [0.0, 0.0]
+    assert looked(state, holding, 0.7) == [0.0, 0.0]
+    yaw_rad, pitch_rad = looked(state, holding, 0.9, pitch_rad=0.1)
+    assert abs(yaw_rad + 0.2) < 1e-4 and abs(pitch_rad - 0.1) < 1e-4
+
+
+def test_it_holds_a_heading_that_is_given():
+    board, state = bench()
+    yaw_rad, _ = looked(state, hold(board, heading_deg=30.0), 0.4)
+    assert abs(yaw_rad - (math.pi / 6 - 0.4)) < 1e-4
+
+
+def test_an_axis_the_vehicle_lacks_is_left_alone():
+    board, state = bench()
+    assert looked(state, hold(board, yaw="", heading_deg=0.0), 0.5, 0.2) == [0.0, to_float(fixed(-0.2))]
+    board, state = bench()
+    assert looked(state, hold(board, pitch="", heading_deg=0.0), 0.5, 0.2) == [-0.5, 0.0]

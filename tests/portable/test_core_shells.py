@@ -1,0 +1,192 @@
+"""Shells: they damp a body that rolls, hold it level against a lasting torque, and outlive a lost reading."""
+
+import math
+
+from bench_vehicle import servo
+
+from hal.build import build_board
+from hal.fixed import fixed, to_float
+from onboard.control.shells import Shells
+from onboard.state import State
+
+RATE_HZ = 100
+JOINTS = ("r1", "r2")
+
+
+def bench():
+    channels = {"actuators": [servo(name, k) for k, name in enumerate(("neck",) + JOINTS)], "sensors": []}
+    board = build_board(channels, None, RATE_HZ)
+    return board, State(board, 10000)
+
+
+def shells(board, **changes):
+    settings = {
+        "joints": JOINTS,
+        "damp_per_s": 0.0,
+        "leak_s": 0.2,
+        "rate_s": 0.0,
+        "trim_per_s": 0.0,
+        "limit_rad": 0.5,
+        "trim_limit_rad": 0.3,
+        "level_deg": 0.0,
+    }
+    settings.update(changes)
+    return Shells(settings, board, RATE_HZ)
+
+
+class Pendulum:
+    """A body that rolls at 1.4 Hz; its shells have half of its inertia, and their lobes right it a little.
+
+    Inertia of the whole 1: roll'' = -w^2 roll - 0.5 shell'' + lobes shell + torque. The shells' servo is critically
+    damped, with the lag of a good one.
+    """
+
+    def __init__(self, torque=0.0, lobes=0.0, lag_s=0.02):
+        self.board, self.state = bench()
+        self.roll_rad = 0.0
+        self.rate_rad_s = 0.0
+        self.shell_rad = 0.0
+        self.shell_rate_rad_s = 0.0
+        self._torque = torque
+        self._lobes = lobes
+        self._w = 2 / lag_s
+
+    def tick(self):
+        goal_rad = to_float(self.state.commands[1])
+        dt = 1 / RATE_HZ / 20
+        for _ in range(20):
+            w = self._w
+            push = -w * w * (self.shell_rad - goal_rad) - 2 * w * self.shell_rate_rad_s
+            turn = -77.4 * self.roll_rad - 0.5 * push + self._lobes * self.shell_rad + self._torque
+            self.rate_rad_s += turn * dt
+            self.roll_rad += self.rate_rad_s * dt
+            self.shell_rate_rad_s += push * dt
+            self.shell_rad += self.shell_rate_rad_s * dt
+
+    def run(self, seconds, controller=None):
+        """Largest roll of the last second."""
+        largest_rad = 0.0
+        ticks = round(seconds * RATE_HZ)
+        for tick in range(ticks):
+            self.state.estimate.roll_rad = self.roll_rad
+            self.state.estimate.roll_rate_rad_s = self.rate_rad_s
+            if controller:
+                controller.step(self.state)
+            self.tick()
+            if tick >= ticks - RATE_HZ:
+                largest_rad = max(largest_rad, abs(self.roll_rad))
+        return largest_rad
+
+
+def rolling(**options):
+    body = Pendulum(**options)
+    body.roll_rad = 0.15
+    return body
+
+
+def test_the_body_rolls_on_by_itself():
+    assert abs(rolling().run(5.0) - 0.15) < 0.01
+
+
+def test_the_rolls_integral_damps_it():
+    body = rolling()
+    assert body.run(3.0, shells(body.board, damp_per_s=10.0)) < 0.15 / 30
+
+
+def test_with_the_wrong_sign_it_rolls_more():
+    body = rolling()
+    assert body.run(3.0, shells(body.board, damp_per_s=-10.0)) > 0.3
+
+
+def test_the_published_law_damps_while_its_gain_is_small_and_shakes_the_body_when_it_is_not():
+    # At the roll's own frequency -k roll' is k w^2 times the integral; at higher ones it is far more.
+    body = rolling()
+    assert body.run(10.0, shells(body.board, rate_s=0.02)) < 0.15 / 30
+    body = rolling()
+    assert body.run(3.0, shells(body.board, rate_s=0.1)) > 0.15
+
+
+def test_a_lasting_torque_is_trimmed_away_by_the_lobes():
+    torque = 5.0  # heels it by 3.7 degrees
+    body = Pendulum(torque=torque, lobes=-20.0)
+    heeled_rad = body.run(40.0, shells(body.board, damp_per_s=10.0))
+    body = Pendulum(torque=torque, lobes=20.0)
+    held_rad = body.run(40.0, shells(body.board, damp_per_s=10.0, trim_per_s=1.0))
+    assert heeled_rad > 0.05 and held_rad < 0.005
+
+
+def first_command(roll_rad, rate_rad_s=None, **settings):
+    board, state = bench()
+    state.estimate.roll_rad = roll_rad
+    state.estimate.roll_rate_rad_s = rate_rad_s
+    shells(board, **settings).step(state)
+    return state.commands
+
+
+def test_a_roll_to_the_right_turns_every_shell_right_and_nothing_else():
+    # A tick of it, less what the slow mean has taken up: 1 part in 200.
+    assert first_command(0.1, damp_per_s=10.0) == [0, fixed(0.00995), fixed(0.00995)]
+    assert first_command(-0.1, damp_per_s=10.0) == [0, fixed(-0.00995), fixed(-0.00995)]
+
+
+def test_trim_turns_the_other_way_and_so_does_the_published_law():
+    assert first_command(0.1, trim_per_s=1.0) == [0, fixed(-0.001), fixed(-0.001)]
+    assert first_command(0.0, 0.5, rate_s=0.1) == [0, fixed(-0.05), fixed(-0.05)]
+
+
+def test_the_roll_it_holds_need_not_be_none():
+    level = 10.0 * math.pi / 180
+    assert first_command(level, damp_per_s=10.0, trim_per_s=1.0, level_deg=10.0) == [0, 0, 0]
+    assert first_command(0.0, trim_per_s=1.0, level_deg=10.0)[1] == fixed(level / RATE_HZ)
+
+
+def test_limits_hold_whatever_is_read():
+    board, state = bench()
+    controller = shells(
+        board, damp_per_s=200.0, rate_s=10.0, trim_per_s=50.0, limit_rad=0.4, trim_limit_rad=0.2
+    )
+    for tick in range(400):
+        state.estimate.roll_rad = 3.0 if tick % 100 < 50 else -3.0
+        state.estimate.roll_rate_rad_s = 40.0 if tick % 30 < 15 else -40.0
+        controller.step(state)
+        for index in (1, 2):
+            assert abs(state.commands[index]) <= fixed(0.4)
+        assert abs(controller.damp_rad) <= 0.4 and abs(controller.trim_rad) <= 0.2
+
+
+def test_a_lasting_roll_is_not_damped_for_ever():
+    board, state = bench()
+    controller = shells(board, damp_per_s=10.0)
+    largest_rad = 0.0
+    state.estimate.roll_rad = 0.1
+    for _ in range(20 * RATE_HZ):
+        controller.step(state)
+        largest_rad = max(largest_rad, controller.damp_rad)
+    assert largest_rad > 0.1 and abs(controller.damp_rad) < 0.001
+
+
+def test_without_a_reading_the_shells_go_to_their_middle_and_remember_their_trim():
+    board, state = bench()
+    controller = shells(board, damp_per_s=10.0, trim_per_s=1.0)
+    state.estimate.roll_rad = 0.1
+    for _ in range(100):
+        controller.step(state)
+    trim_rad = controller.trim_rad
+    assert trim_rad < -0.09
+    state.estimate.roll_rad = None
+    for _ in range(500):
+        controller.step(state)
+        assert state.commands[1] == state.commands[2] == 0
+    state.estimate.roll_rad = 0.0
+    controller.step(state)
+    assert controller.trim_rad == trim_rad
+
+
+def test_readings_lost_now_and_then_do_not_stop_the_damping():
+    body = rolling()
+    controller = shells(body.board, damp_per_s=10.0)
+    for tick in range(4 * RATE_HZ):
+        body.state.estimate.roll_rad = None if tick % 5 == 0 else body.roll_rad
+        controller.step(body.state)
+        body.tick()
+    assert abs(body.roll_rad) < 0.01

@@ -1,0 +1,135 @@
+"""Trials of the plant alone: the snake's figures by the command line, sentences, and energy that only falls."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+import onboard.vehicle
+from hal.vehicle_file import VehicleFile
+from sim_plant import trial
+from sim_plant.model import Model, read
+from sim_plant.tree_spec import TreeSpec
+from sim_plant.trial_spec import Start, Trial
+from tools.cli import main
+
+VEHICLES = ["fish", "snake", "ray"]
+RISE = 1e-6  # of a run's largest excess of energy: rounding and the integrator's own error
+
+
+def test_it_keeps_its_energy_in_a_frozen_shape(caudal):
+    result = caudal.json("run", "snake", "--scenario", "energy")
+    assert result["simulated_s"] == 10 and result["energy_error"] <= 1e-8
+    assert result["max_roll_deg"] > 4.5  # it did roll
+
+
+def test_its_centre_of_mass_stays_while_it_bends_without_water_and_weight(caudal):
+    result = caudal.json("run", "snake", "--scenario", "momentum")
+    assert result["simulated_s"] == 20 and result["com_drift_m"] <= 1e-10
+
+
+@pytest.mark.parametrize("amplitude_rad, hz", [(0.0, 1.015), (0.25, 1.398)])
+def test_it_rolls_at_its_frequency(caudal, amplitude_rad, hz):
+    bend = f"trial.roll.motion.amplitude_rad={amplitude_rad}"
+    result = caudal.json("run", "snake", "--scenario", "roll", "--set", bend)
+    assert result["roll_hz"] == pytest.approx(hz, abs=0.005)
+
+
+@pytest.mark.parametrize("hz, deviation_deg", [(1.0, 7.3), (2.0, 7.9), (3.0, 3.5)])
+def test_it_rolls_this_much_while_it_undulates(caudal, hz, deviation_deg):
+    beat = f"trial.undulate.motion.frequency_hz={hz}"
+    result = caudal.json("run", "snake", "--scenario", "undulate", "--set", beat)
+    assert result["roll_std_deg"] == pytest.approx(deviation_deg, abs=0.3)
+    assert result["max_roll_deg"] < 90
+
+
+def test_it_capsizes_at_the_frequency_in_its_file_and_travels_with_all_the_waters_forces(caudal):
+    assert caudal.json("run", "snake", "--scenario", "undulate")["max_roll_deg"] > 90
+    ahead = caudal.json("run", "snake", "--scenario", "travel")
+    back = caudal.json(
+        "run", "snake", "--scenario", "travel", "--set", "trial.travel.motion.frequency_hz=-1.0"
+    )
+    assert ahead["speed_m_s"] > 0.1 and back["speed_m_s"] < -0.1 and ahead["way_m"] > 1.5
+
+
+def test_a_trials_log_opens_and_holds_its_states(caudal):
+    from onboard.log import Log
+
+    caudal.json("run", "snake", "--scenario", "energy", "--for", 1, "--log", "a.mcap")
+    log = Log(caudal.folder / "a.mcap")
+    states = log.topics["/snake/trial"]
+    assert log.complete and log.run["on"] == "trial" and len(states) == 101
+    parts = np.array([states.column(part) for part in ("q_w", "q_x", "q_y", "q_z")])
+    assert np.linalg.norm(parts, axis=0) == pytest.approx(np.ones(101), abs=1e-9)
+    assert states.column("q3")[0] == pytest.approx(
+        0.25 * np.exp(0.039) * np.cos(2 * np.pi * 1.5 * 0.39 / 1.24)
+    )
+
+
+WRONG = [
+    ("motion.joints.0=q9", "energy.motion.joints", "q9 is not a driven joint; choose from q0"),
+    ("motion.places_m=[0.1]", "energy.motion.places_m", "1 places for 6 joints; give one each"),
+    ("start.joints={ q9 = 1.0 }", "energy.start.joints", "there is no joint q9; choose from q0"),
+    ("water=none", "energy.start.afloat", "nothing floats without gravity and water; leave them on"),
+    ("gravity=false", "energy.start.afloat", "nothing floats without gravity and water; leave them on"),
+    ("motion.kind=wobble", "energy.motion", "wobble"),
+    ("step_s=0", "energy.step_s", ""),
+    ("tempo=1", "energy", "tempo"),
+]
+
+
+@pytest.mark.parametrize("change, key, words", WRONG)
+def test_what_does_not_fit_together_is_refused_in_one_sentence(capsys, change, key, words):
+    assert main(["run", "snake", "--scenario", "energy", "--set", f"trial.energy.{change}"]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1 and said.err.endswith(".\n")
+    assert f"trial.{key}" in said.err and words in said.err, said.err
+
+
+def test_a_trial_named_like_a_scenario_is_refused(capsys):
+    twin = "trial.shells={ about = 'x', duration_s = 1.0 }"
+    assert main(["check", "snake", "--set", twin]) == 2
+    assert "a scenario has this name too; rename one of them" in capsys.readouterr().err
+
+
+def test_a_trial_takes_no_wire_no_clock_and_no_report(capsys):
+    for option in (["--realtime"], ["--report"], ["--on", "hil:/dev/null"]):
+        assert main(["run", "snake", "--scenario", "energy", *option]) == 2
+        assert "energy is a trial of the plant alone" in capsys.readouterr().err
+
+
+def yielding(vehicle: str) -> TreeSpec:
+    """A vehicle that comes with the project, every joint of it free to move."""
+    tree = read(VehicleFile.open(onboard.vehicle.find(vehicle)))
+    freed = [replace(b, joint=replace(b.joint, mode="free")) if b.joint else b for b in tree.body]
+    return replace(tree, body=freed)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("vehicle", VEHICLES)
+def test_let_go_bent_and_tilted_in_still_water_it_never_gains_energy(vehicle, seed):
+    tree, rng = yielding(vehicle), np.random.default_rng(seed)
+    names = [body.joint.name for body in tree.body if body.joint]
+    bent = dict(zip(names, rng.uniform(-0.4, 0.4, len(names)).tolist(), strict=True))
+    roll_deg, pitch_deg = rng.uniform(-20, 20, 2).tolist()
+    start = Start(depth_m=1.0, roll_deg=roll_deg, pitch_deg=pitch_deg, joints=bent)
+    figures = trial.run(tree, Trial(about="let go", duration_s=3.0, step_s=0.0005, start=start), vehicle)
+    assert figures["energy_gain"] < RISE
+    assert figures["energy_error"] > 1000 * RISE  # the water took some
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("vehicle", VEHICLES)
+def test_kicked_in_still_water_it_never_gains_energy(vehicle, seed):
+    model, rng = Model(yielding(vehicle)), np.random.default_rng(seed)
+    x = model.state()
+    x[2] = -1.0
+    x[7:10], x[10:13] = rng.uniform(-0.5, 0.5, 3), rng.uniform(-1, 1, 3)
+    for name in model.joints:
+        x[model.qd[name]] = rng.uniform(-2, 2)
+    states = model.rollout(x, 4000, 0.0005, every=20)
+    energies = np.array([model.energy(state) for state in states])
+    excess = np.ptp(energies)
+    assert (np.diff(energies) < RISE * excess).all(), np.diff(energies).max() / excess
+    assert energies[0] - energies[-1] > 0.5 * excess
