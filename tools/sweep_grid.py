@@ -12,6 +12,11 @@ MOST_POINTS = 1_000_000
 Number = int | float
 
 
+def _plain(value: float) -> float:
+    """As a person would write it: 0.3, not 0.30000000000000004."""
+    return float(f"{value:.12g}")
+
+
 @dataclass(frozen=True)
 class Varied:
     """A key of the vehicle file and the values it takes."""
@@ -44,7 +49,8 @@ def read_varied(text: str) -> Varied:
     if count == 1 and first != last:
         raise Refused(f"--vary {text}: one value cannot be both {parts[0]} and {parts[1]}; COUNT is from 2")
     values: tuple[Number, ...] = tuple(
-        last if k == count - 1 else first + (last - first) * k / max(1, count - 1) for k in range(count)
+        last if k == count - 1 else _plain(first + (last - first) * k / max(1, count - 1))
+        for k in range(count)
     )
     whole = all("." not in part and "e" not in part.lower() for part in parts)
     if whole and all(value == int(value) for value in values):
