@@ -82,7 +82,7 @@ class Fleet:
             return Own(name, vehicle.build_loop(scenario, SimDriver(body)), body)
 
         with patience(
-            "getting the plant ready; the first time it is compiled, which takes about half a minute"
+            "getting the plant ready; the first time it is compiled, which takes up to a minute"
         ):
             self._launch(vehicle, world_spec.vehicles, launch or own)
         self._recorder: Recorder | None = None

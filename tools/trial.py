@@ -56,7 +56,7 @@ def record(vehicle: Vehicle, name: str, seconds: float | None, recorder: Recorde
     for k in range(model.lags.start, model.size):
         parts[k] = f"lag_{k - model.lags.start}"
     topic = recorder.topic(f"/{vehicle.name}/trial", [("float64", part) for part in parts])
-    with patience("trying the plant; the first time it is compiled, which takes about half a minute"):
+    with patience("trying the plant; the first time it is compiled, which takes up to a minute"):
         try:
             return figures(
                 vehicle, name, seconds, lambda time_s, x: topic.write(round(time_s * 1e9), x.tolist())
