@@ -59,7 +59,5 @@ def open_tree(name_or_path: str, overrides: list[str] | None = None) -> Model:
         raise file.error("plant.tree", "there is none; a vehicle needs its bodies there for this")
     for closure in read(file).closure:  # an open chain in place of a closed one would be another vehicle
         raise say.Refused(f"{file.label}: {closure.name} closes a chain of bodies; this is for trees alone")
-    with say.patience(
-        "getting the plant ready; the first time it is compiled, which takes about half a minute"
-    ):
+    with say.patience("getting the plant ready; the first time it is compiled, which takes up to a minute"):
         return load(file)
