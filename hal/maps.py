@@ -15,6 +15,7 @@ import math
 from hal.fixed import BITS, ONE, fixed
 
 _SCALE_BITS = 4  # pulse scale is kept in 1/16 us a radian, so that angle * scale stays a small integer
+_CLOSE_US = 4  # how far from its last pulse a thruster's next one is looked for first
 
 
 def clamp(value, low, high):
@@ -82,26 +83,45 @@ class TableCurve:
         self.volts = volts
         self._pulses_us = pulses_us
         self._forces_n = forces_n
+        self._line = 0  # the last one met: a search looks at pulses close to each other
 
     def force_n(self, pulse_us):
-        return interpolate(self._pulses_us, self._forces_n, pulse_us)
+        xs = self._pulses_us
+        ys = self._forces_n
+        k = self._line
+        if not xs[k] <= pulse_us < xs[k + 1]:
+            if pulse_us <= xs[0]:
+                return ys[0]
+            if pulse_us >= xs[-1]:
+                return ys[-1]
+            k = self._line = line_at(xs, pulse_us)
+        return along_line(xs, ys, k, pulse_us)
 
 
-def interpolate(xs, ys, x):
-    """Straight lines between points of growing x; the end values hold beyond them."""
-    if x <= xs[0]:
-        return ys[0]
+def line_at(xs, x):
+    """Which of the lines between points of growing xs holds an x that lies between the ends."""
     low = 0
     high = len(xs) - 1
-    if x >= xs[high]:
-        return ys[high]
     while high - low > 1:
         middle = (low + high) // 2
         if xs[middle] <= x:
             low = middle
         else:
             high = middle
-    return ys[low] + (ys[high] - ys[low]) * (x - xs[low]) / (xs[high] - xs[low])
+    return low
+
+
+def along_line(xs, ys, k, x):
+    return ys[k] + (ys[k + 1] - ys[k]) * (x - xs[k]) / (xs[k + 1] - xs[k])
+
+
+def interpolate(xs, ys, x):
+    """Straight lines between points of growing x; the end values hold beyond them."""
+    if x <= xs[0]:
+        return ys[0]
+    if x >= xs[-1]:
+        return ys[-1]
+    return along_line(xs, ys, line_at(xs, x), x)
 
 
 class ThrusterMap:
@@ -114,6 +134,7 @@ class ThrusterMap:
         self.low_us = low_us
         self.high_us = high_us
         self._curves = curves  # of growing voltage
+        self._last_us = neutral_us
         self.use_volts(nominal_v)
 
     def use_volts(self, volts):
@@ -128,26 +149,41 @@ class ThrusterMap:
 
     def force_n(self, pulse_us):
         low_n = self._low_curve.force_n(pulse_us)
+        if not self._blend:
+            return low_n
         return low_n + (self._high_curve.force_n(pulse_us) - low_n) * self._blend
 
     def to_device(self, force):
         """The whole microsecond whose force is nearest; a force below half a step is none."""
-        want_n = force / ONE
-        if want_n == 0:
+        if not force:
             return self.idle
-        near = self.idle
-        far = self.high_us if want_n > 0 else self.low_us
+        want_n = abs(force) / ONE
+        near = self.idle  # gives less than asked
+        near_n = 0.0
+        far = self.high_us if force > 0 else self.low_us  # gives at least as much, or it is the end stop
+        far_n = None
+        # A command seldom moves far in one tick: look close to the last pulse first, then halve what is left.
+        look = self._last_us - _CLOSE_US
         while abs(far - near) > 1:
-            middle = (near + far) // 2
-            if abs(self.force_n(middle)) < abs(want_n):
-                near = middle
+            if not min(near, far) < look < max(near, far):
+                look = (near + far) // 2
+            look_n = abs(self.force_n(look))
+            if look_n < want_n:
+                near = look
+                near_n = look_n
             else:
-                far = middle
-        # near gives less than asked; far at least as much, or it is the end stop
-        short_n = abs(want_n) - abs(self.force_n(near))
-        over_n = abs(self.force_n(far)) - abs(want_n)
-        best = far if over_n < short_n else near
-        return best if self.force_n(best) else self.idle
+                far = look
+                far_n = look_n
+            look = self._last_us + _CLOSE_US
+        if far_n is None:
+            far_n = abs(self.force_n(far))
+        if far_n - want_n < want_n - near_n:
+            near = far
+            near_n = far_n
+        if not near_n:
+            return self.idle
+        self._last_us = near
+        return near
 
     def to_si(self, pulse_us):
         return fixed(self.force_n(pulse_us))

@@ -1,8 +1,9 @@
-"""The HAL's tables of the vehicle file: [actuator.*] and [sensor.*], as typed structs.
+"""The HAL's tables of the vehicle file: [actuator.*], [motor.*] and [sensor.*], as typed structs.
 
 CPython only. `read` validates them and gives plain lists that hal/build.py (portable) builds a board from.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -15,6 +16,7 @@ Positive = Annotated[float, Meta(gt=0, le=1e6)]
 Number = Annotated[float, Meta(ge=-1e6, le=1e6)]
 Pulse = Annotated[int, Meta(ge=400, le=2600)]
 Count = Annotated[int, Meta(ge=-(2**31) + 1, le=2**31 - 1)]
+FitError = Annotated[float, Meta(ge=0, le=1e6)] | None  # kept for people; nothing reads it
 Port = Annotated[int, Meta(ge=0, le=255)]
 
 
@@ -38,7 +40,7 @@ class Servo(_Table, tag_field="map", tag="servo", kw_only=True, frozen=True):
     safe_rad: Annotated[float, Meta(ge=-3.2, le=3.2)] | Literal["off"] = "off"
 
 
-class Polynomial(_Table, tag_field="fit", tag="polynomial", kw_only=True, frozen=True):
+class Polynomial(_Table, kw_only=True, frozen=True):
     """Thrust at one voltage, N = sum c_k u^k, k = 1..5, u in 100 us from the dead-band's edge."""
 
     battery_v: Positive
@@ -46,18 +48,34 @@ class Polynomial(_Table, tag_field="fit", tag="polynomial", kw_only=True, frozen
     dead_high_us: Pulse
     forward: Annotated[list[Number], Meta(min_length=1, max_length=5)]
     reverse: Annotated[list[Number], Meta(min_length=1, max_length=5)]
+    rms_n: FitError = None
 
 
-class Points(_Table, tag_field="fit", tag="table", kw_only=True, frozen=True):
-    """Thrust at one voltage as measured points of growing pulse and force."""
+class Points(_Table, kw_only=True, frozen=True):
+    """Thrust at one voltage as points of growing pulse and force, straight lines between them."""
 
     battery_v: Positive
     pulses_us: Annotated[list[Pulse], Meta(min_length=2)]
     forces_n: Annotated[list[Number], Meta(min_length=2)]
+    rms_n: FitError = None
+
+
+class Motor(_Table, kw_only=True, frozen=True):
+    """What one make of motor pushes, measured at one or more battery voltages and fitted (caudal thrust)."""
+
+    about: str = ""  # whose measurements these are
+    use: Literal["table", "polynomial"]
+    polynomial: list[Polynomial] = []
+    table: list[Points] = []
+
+    @property
+    def curves(self) -> dict[str, Sequence[Polynomial | Points]]:
+        """Both kinds, by the word that `use` has for them."""
+        return {"polynomial": self.polynomial, "table": self.table}
 
 
 class Thruster(_Table, tag_field="map", tag="thruster", kw_only=True, frozen=True):
-    """Force to pulse through curves measured at one or more battery voltages."""
+    """Force to pulse through its motor's curves."""
 
     port: Port
     neutral_us: Pulse = 1500
@@ -65,7 +83,7 @@ class Thruster(_Table, tag_field="map", tag="thruster", kw_only=True, frozen=Tru
     high_us: Pulse
     nominal_v: Positive
     battery: str = ""
-    curve: Annotated[list[Polynomial | Points], Meta(min_length=1)]
+    motor: str
     min_n: Number
     max_n: Number
     slew_n_s: Positive
@@ -123,23 +141,28 @@ class Table(_Table, tag_field="map", tag="table", kw_only=True, frozen=True):
 
 
 Actuators = dict[str, Servo | Thruster | Valve]
+Motors = dict[str, Motor]
 Sensors = dict[str, Linear | Table]
-TABLES = ("actuator", "sensor")
+TABLES = ("actuator", "motor", "sensor")
 
 
 def read(file: VehicleFile) -> dict[str, list[dict[str, Any]]]:
     """The channels as plain lists in file order, every value checked."""
     actuators = file.read("actuator", Actuators)
+    motors = file.read("motor", Motors)
     sensors = file.read("sensor", Sensors)
     if not actuators:
         raise file.error("actuator", "there is none; a vehicle needs at least one")
     for kind, channels in (("actuator", actuators), ("sensor", sensors)):
         _check_ports(file, kind, channels)
+    for name, motor in motors.items():
+        _check_motor(file, f"motor.{name}", motor)
     for name, actuator in actuators.items():
         key = f"actuator.{name}"
         _check_range(file, key, actuator)
         if isinstance(actuator, Thruster):
-            _check_thruster(file, key, actuator, sensors)
+            _check_thruster(file, key, actuator, motors, sensors)
+    _check_thrusts(file, actuators, motors)
     for name, sensor in sensors.items():
         if isinstance(sensor, Linear):
             if sensor.per_count == 0:
@@ -150,11 +173,26 @@ def read(file: VehicleFile) -> dict[str, list[dict[str, Any]]]:
             _check_growing(file, f"sensor.{name}.counts", sensor.counts, len(sensor.values))
             rising = sensor.values if sensor.values[0] < sensor.values[-1] else sensor.values[::-1]
             _check_growing(file, f"sensor.{name}.values", rising, len(sensor.counts))
-    return {"actuators": _plain(actuators), "sensors": _plain(sensors)}
+    plain = _plain(actuators)
+    for channel in plain:
+        if channel["map"] == "thruster":
+            channel["curve"] = _curves(motors[channel.pop("motor")])
+    return {"actuators": plain, "sensors": _plain(sensors)}
 
 
 def _plain(channels: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"name": name, **msgspec.to_builtins(channel)} for name, channel in channels.items()]
+
+
+def _curves(motor: Motor) -> list[dict[str, Any]]:
+    """Of a motor's two kinds of curves the one in use, as a board is sent them."""
+    return [_curve(motor.use, curve) for curve in motor.curves[motor.use]]
+
+
+def _curve(fit: str, curve: Polynomial | Points) -> dict[str, Any]:
+    plain = {"fit": fit, **msgspec.to_builtins(curve)}
+    del plain["rms_n"]
+    return plain
 
 
 def _check_ports(file: VehicleFile, kind: str, channels: dict[str, Any]) -> None:
@@ -189,34 +227,66 @@ def _check_range(file: VehicleFile, key: str, actuator: Servo | Thruster | Valve
         raise file.error(f"{key}.low_us", f"{actuator.low_us} must be below high_us, {actuator.high_us}")
 
 
-def _check_thruster(file: VehicleFile, key: str, thruster: Thruster, sensors: Sensors) -> None:
+def _check_motor(file: VehicleFile, key: str, motor: Motor) -> None:
+    if not motor.curves[motor.use]:
+        raise file.error(f"{key}.use", f'there is no [[{key}.{motor.use}]] to use; add one or change "use"')
+    for fit, listed in motor.curves.items():
+        volts = [curve.battery_v for curve in listed]
+        if volts != sorted(set(volts)):
+            raise file.error(f"{key}.{fit}", f"battery_v must grow from entry to entry, found {volts}")
+    for k, polynomial in enumerate(motor.polynomial):
+        if not polynomial.dead_low_us < polynomial.dead_high_us:
+            raise file.error(f"{key}.polynomial.{k}.dead_low_us", "must be below dead_high_us")
+    for k, points in enumerate(motor.table):
+        at, count = f"{key}.table.{k}", len(points.pulses_us)
+        _check_growing(file, f"{at}.pulses_us", points.pulses_us, len(points.forces_n))
+        _check_growing(file, f"{at}.forces_n", points.forces_n, count, strictly=False)
+
+
+def _check_thruster(
+    file: VehicleFile, key: str, thruster: Thruster, motors: Motors, sensors: Sensors
+) -> None:
     if thruster.battery and thruster.battery not in sensors:
         raise file.error(f"{key}.battery", f'there is no sensor "{thruster.battery}"')
     if not thruster.low_us <= thruster.neutral_us <= thruster.high_us:
         problem = f"{thruster.neutral_us} lies outside low_us to high_us"
         raise file.error(f"{key}.neutral_us", problem)
-    volts = [curve.battery_v for curve in thruster.curve]
-    if volts != sorted(set(volts)):
-        raise file.error(f"{key}.curve", f"battery_v must grow from curve to curve, found {volts}")
-    for k, curve in enumerate(thruster.curve):
-        at = f"{key}.curve.{k}"
-        if isinstance(curve, Points):
-            _check_growing(file, f"{at}.pulses_us", curve.pulses_us, len(curve.forces_n))
-            _check_growing(file, f"{at}.forces_n", curve.forces_n, len(curve.pulses_us), strictly=False)
-        elif not curve.dead_low_us < curve.dead_high_us:
-            raise file.error(f"{at}.dead_low_us", "must be below dead_high_us")
-        _check_monotone(file, at, thruster, curve)
+    if thruster.motor not in motors:
+        known = ", ".join(motors) or "none"
+        raise file.error(f"{key}.motor", f"there is no [motor.{thruster.motor}]; there is {known}")
 
 
-def _check_monotone(file: VehicleFile, at: str, thruster: Thruster, curve: Polynomial | Points) -> None:
+def _check_thrusts(file: VehicleFile, actuators: Actuators, motors: Motors) -> None:
+    """Every curve over the pulses that thrusters on it may get; once for all that may get the same."""
+    checked = set()
+    for name, thruster in actuators.items():
+        if not isinstance(thruster, Thruster):
+            continue
+        asked = (thruster.motor, thruster.low_us, thruster.neutral_us, thruster.high_us)
+        if asked in checked:
+            continue
+        checked.add(asked)
+        for fit, curves in motors[thruster.motor].curves.items():
+            for k, curve in enumerate(curves):
+                at = f"motor.{thruster.motor}.{fit}.{k}"
+                _check_monotone(file, f"actuator.{name}", at, thruster, _curve(fit, curve))
+
+
+def _check_monotone(file: VehicleFile, key: str, at: str, thruster: Thruster, curve: dict[str, Any]) -> None:
     """An inverse map needs thrust that never falls as the pulse grows, and none at neutral."""
-    force = build_curve(msgspec.to_builtins(curve)).force_n
+    force = build_curve(curve).force_n
     if force(thruster.neutral_us) != 0:
-        problem = f"pushes at neutral_us, {thruster.neutral_us} us; neutral must lie in the dead-band"
-        raise file.error(at, problem)
+        problem = f"{at} pushes at {thruster.neutral_us} us; neutral must lie in its dead-band"
+        raise file.error(f"{key}.neutral_us", problem)
+    before = force(thruster.low_us)
     for pulse_us in range(thruster.low_us, thruster.high_us):
-        if force(pulse_us + 1) < force(pulse_us):
-            raise file.error(at, f"thrust falls as the pulse grows past {pulse_us} us; it must never fall")
+        after = force(pulse_us + 1)
+        if after < before:
+            problem = (
+                f"thrust falls as the pulse grows past {pulse_us} us; between {key}'s low_us and high_us"
+            )
+            raise file.error(at, f"{problem} it must never fall")
+        before = after
 
 
 def _check_growing(file: VehicleFile, key: str, values: list, count: int, strictly: bool = True) -> None:

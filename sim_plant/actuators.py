@@ -3,8 +3,8 @@
 A pulse waits `delay` in the actuator's line before it takes effect. A servo then turns to its angle, at most
 at its rate and with the lag of its position loop, in closed form, so the angle does not depend on the step.
 In a tree of bodies a joint's rate cannot jump: there the servo is of second order (`follow`), or pushes with a
-torque (tree.servo_torque). Pulse 0 is no pulse: the servo goes limp and stays where it is (the water's torque on
-it is not modelled; a joint that yields trails), the thruster runs down.
+torque (tree.servo_torque). Thrusters push as motors.py says. Pulse 0 is no pulse: the servo goes limp and stays where
+it is (the water's torque on it is not modelled; a joint that yields trails), the thruster runs down.
 """
 
 from __future__ import annotations
@@ -13,31 +13,40 @@ import math
 
 import numpy as np
 
-from sim_plant.compiled import compiled
+from sim_plant.compiled import compiled, inner
 from sim_plant.devices import Servo, Thruster
 from sim_plant.layout import F, N
+from sim_plant.motors import run, sag
+from sim_plant.water_spec import unit
 
 SERVO, THRUSTER = 0, 1
+NEVER_US = np.iinfo(np.int64).max
 LINE = 256  # pulses that can wait: 0.25 s of delay at a pulse a millisecond
 
 ACTUATOR = np.dtype(
     [("kind", N), ("joint", N), ("neutral_us", F), ("direction", F), ("us_per_rad", F), ("travel_rad", F)]
-    + [("rate_rad_s", F), ("resolution_us", F), ("delay_us", N), ("dead_band_us", F), ("n_per_us", F)]
-    + [("lag_s", F), ("live", N), ("goal", F), ("force_n", F), ("first", N), ("waiting", N)]
+    + [("rate_rad_s", F), ("resolution_us", F), ("delay_us", N)]
+    + [("lag_s", F), ("live", N), ("goal", F), ("first", N), ("waiting", N)]
+    # a thruster: its motor's curves, push and moment on the base for one newton
+    + [("first_curve", N), ("curves", N), ("push", F, 3), ("moment", F, 3), ("dead_us", N)]
+    + [("pulse_us", F), ("force_n", F), ("current_a", F)]
 )
 
 
-def pack_actuator(spec: Servo | Thruster, joint: int) -> np.ndarray:
-    """One ACTUATOR record without a pulse; `joint` is the servo's place among all joints."""
+def pack_actuator(spec: Servo | Thruster, joint: int, curves: tuple[int, int] = (0, 0)) -> np.ndarray:
+    """One ACTUATOR record without a pulse; `joint` is the servo's place among all joints, `curves` are the first
+    of the thruster's and their number."""
     row = np.zeros(1, ACTUATOR)
     row["neutral_us"], row["direction"], row["joint"] = spec.neutral_us, spec.direction, joint
+    row["delay_us"], row["lag_s"] = round(spec.delay_s * 1e6), spec.lag_s
     if isinstance(spec, Servo):
         row["kind"], row["us_per_rad"], row["travel_rad"] = SERVO, spec.us_per_rad, spec.travel_rad
         row["rate_rad_s"], row["resolution_us"] = spec.rate_rad_s, spec.resolution_us
-        row["delay_us"], row["lag_s"] = round(spec.delay_s * 1e6), spec.lag_s
     else:
-        row["kind"], row["dead_band_us"] = THRUSTER, spec.dead_band_us
-        row["n_per_us"], row["lag_s"] = spec.force_n_per_us, spec.lag_s
+        row["kind"], (row["first_curve"], row["curves"]) = THRUSTER, curves
+        row["push"] = push = unit(spec.axis)
+        row["moment"] = np.cross(spec.at_m, push)
+        row["dead_us"] = NEVER_US if spec.dead_from_s is None else round(spec.dead_from_s * 1e6)
     return row
 
 
@@ -60,7 +69,7 @@ def post(flat, i):
 
 @compiled
 def take(actuator, pulse_us):
-    """A pulse takes effect: the goal of the servo (rad) or of the thruster (N)."""
+    """A pulse takes effect: the goal of the servo (rad), or what a thruster's motor runs by."""
     actuator.live = 1 if pulse_us > 0 else 0
     offset_us = (pulse_us - actuator.neutral_us) * actuator.direction
     if actuator.kind == SERVO:
@@ -70,25 +79,13 @@ def take(actuator, pulse_us):
         travel = actuator.travel_rad
         actuator.goal = min(max(offset_us / actuator.us_per_rad, -travel), travel)
     else:
-        beyond_us = max(abs(offset_us) - actuator.dead_band_us, 0.0) if pulse_us > 0 else 0.0
-        actuator.goal = math.copysign(beyond_us * actuator.n_per_us, offset_us)
-
-
-@compiled
-def move_force(actuator, duration_s):
-    """Let a thruster run up or down to its goal for a while."""
-    if actuator.lag_s > 0.0:
-        actuator.force_n += (actuator.goal - actuator.force_n) * -math.expm1(-duration_s / actuator.lag_s)
-    else:
-        actuator.force_n = actuator.goal
+        actuator.pulse_us = actuator.neutral_us + offset_us
 
 
 @compiled
 def move(actuator, joints, duration_s):
-    """Let the actuator follow its goal for a while."""
-    if actuator.kind != SERVO:
-        move_force(actuator, duration_s)
-    elif actuator.live:
+    """Let a servo follow its goal for a while."""
+    if actuator.live:
         joint = joints[actuator.joint]
         gap = actuator.goal - joint.angle_rad
         # Full rate until the goal is near, then the position loop closes the rest.
@@ -130,20 +127,46 @@ def pull_due(flat, a, now_us):
         actuator.waiting -= 1
 
 
+@inner
+def act(flat, i, a, now_us, duration_us):
+    """Let actuator a of body i act for a part of a step; returns the impulse of its push (N s)."""
+    actuator, duration_s = flat.actuators[a], duration_us * 1e-6
+    if duration_us <= 0:
+        return 0.0
+    if actuator.kind == SERVO:
+        move(actuator, flat.joints, duration_s)
+        return 0.0
+    return duration_s * run(flat, actuator, flat.bodies[i].battery_v, now_us, duration_s)
+
+
 @compiled
 def drive(flat, i, start_us, duration_us):
     """Move body i's actuators through one step; pulses take effect within it at their own time."""
     body = flat.bodies[i]
-    body.force_n = 0.0
+    body.force_n, thrusters_a = 0.0, 0.0
     for a in range(body.first_actuator, body.first_actuator + body.actuators):
         actuator = flat.actuators[a]
-        at_us, end_us = start_us, start_us + duration_us
+        at_us, end_us, impulse_n_s = start_us, start_us + duration_us, 0.0
         while actuator.waiting > 0 and flat.due_us[a, actuator.first] < end_us:
             due_us = max(flat.due_us[a, actuator.first], at_us)
-            move(actuator, flat.joints, (due_us - at_us) * 1e-6)
+            impulse_n_s += act(flat, i, a, at_us, due_us - at_us)
             at_us = due_us
             take(actuator, flat.pulses_us[a, actuator.first])
             actuator.first = (actuator.first + 1) % LINE
             actuator.waiting -= 1
-        move(actuator, flat.joints, (end_us - at_us) * 1e-6)
-        body.force_n += actuator.force_n
+        impulse_n_s += act(flat, i, a, at_us, end_us - at_us)
+        body.force_n += actuator.push[0] * impulse_n_s / (duration_us * 1e-6)
+        thrusters_a += actuator.current_a
+    sag(body, thrusters_a, duration_us * 1e-6)
+
+
+@inner
+def tell(flat, i, out, k):
+    """Put the push of each of body i's thrusters and its battery's voltage into out, from place k on."""
+    body = flat.bodies[i]
+    for a in range(body.first_actuator, body.first_actuator + body.actuators):
+        if flat.actuators[a].kind == THRUSTER:
+            out[k] = flat.actuators[a].force_n
+            k += 1
+    if body.full_v > 0.0:
+        out[k] = body.battery_v

@@ -3,7 +3,8 @@
 After each step, overlapping hulls are pushed apart along the axis of least penetration. Walls and cylinders
 stand; two vehicles share the way. The speed component into the contact is lost. Where pushing does not free
 a vehicle (wedged in), it goes back to where it stood before the step with its servos stalled and its speed
-gone; since that place was free, no hull overlaps anything after any step.
+gone; since that place was free, no hull overlaps anything after any step. A floor lifts a vehicle in the same way,
+by its depth alone.
 
 A contact is counted at its onset and lasts until the two are more than a millimetre apart.
 """
@@ -14,7 +15,7 @@ import math
 
 import numpy as np
 
-from sim_plant.compiled import compiled
+from sim_plant.compiled import compiled, inner
 from sim_plant.geometry import circle_overlap, quad_distance_m, quad_overlap, set_box
 
 APART_M = 1e-3
@@ -29,7 +30,7 @@ def place_hull(flat, i):
     body = flat.bodies[i]
     c, s = math.cos(body.heading_rad), math.sin(body.heading_rad)
     set_box(flat.hulls[i, 0], body.x_m, body.y_m, c, s, body.head_m, body.head_width_m)
-    bend, aft, left = 0.0, 0.0, 0.0
+    bend, aft, left = 0.0, body.stern_m, 0.0
     for k in range(body.first_joint, body.first_joint + body.joints):
         joint = flat.joints[k]
         if not joint.bends:
@@ -213,6 +214,21 @@ def part_contacts(flat):
                 flat.world[0].lasting -= 1
 
 
+@inner
+def land(flat, i):
+    """Lift body i off the floor that it sank into; the onset counts as a wall's does."""
+    body, world = flat.bodies[i], flat.world[0]
+    gap = world.depth_m - body.keel_m - body.depth_m
+    if gap < 0.0:
+        body.depth_m += gap
+        if not body.grounded:
+            body.grounded = 1
+            body.collisions += 1
+            world.collisions += 1
+    elif gap > APART_M:
+        body.grounded = 0
+
+
 @compiled
 def settle(flat):
     """No hull overlaps anything when this returns, if none did before the step."""
@@ -228,6 +244,10 @@ def settle(flat):
                 break
     if flat.world[0].lasting:
         part_contacts(flat)
+    if flat.world[0].floor:
+        for i in range(len(flat.bodies)):
+            if flat.bodies[i].meets and not flat.bodies[i].blocked:
+                land(flat, i)
 
 
 @compiled

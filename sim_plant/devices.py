@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from sim_plant.water_spec import ORIGIN, Three
 from sim_plant.words import AtLeastZero, Kind, Number, Positive
 
 PulseUs = Annotated[int, Meta(ge=500, le=2500)]
@@ -29,18 +30,26 @@ class Servo(Kind, tag="servo", kw_only=True, frozen=True):
 
 
 class Thruster(Kind, tag="thruster", kw_only=True, frozen=True):
-    """Pushes along the heading through the base point."""
+    """Pushes the base at at_m along its axis, by its motor's curves (`plant.motor`) at the battery's voltage.
 
-    neutral_us: PulseUs
-    dead_band_us: AtLeastZero
-    force_n_per_us: Positive  # beyond the dead-band
-    direction: Side = 1
-    lag_s: AtLeastZero = 0.0
+    In the plane of the quick law only the axis' part along the heading pushes, and turns nothing.
+    """
+
+    motor: str
+    at_m: Three = ORIGIN
+    axis: Three = (1.0, 0.0, 0.0)  # made a unit vector
+    neutral_us: PulseUs = 1500
+    direction: Side = 1  # -1 runs the other way round: a pulse counts as its mirror image about neutral_us
+    lag_s: AtLeastZero = 0.0  # of push and current
+    delay_s: Annotated[float, Meta(ge=0, le=0.25)] = 0.0
+    dead_from_s: AtLeastZero | None = None  # a fault: from then on it runs down, whatever the pulse
 
 
 class Sensor(Kind, kw_only=True, frozen=True):
     rate_hz: Annotated[float, Meta(gt=0, le=1000)]
     drop_out: Annotated[float, Meta(ge=0, le=1)] = 0.0  # probability that a reading is absent
+    drop_from_s: AtLeastZero = 0.0  # one outage: none from then on ...
+    drop_for_s: AtLeastZero = 0.0  # ... for as long
 
 
 class Sonar(Sensor, tag="sonar", kw_only=True, frozen=True):
@@ -144,9 +153,8 @@ class JointAngle(Sensor, tag="joint", kw_only=True, frozen=True):
 
 
 class Battery(Sensor, tag="battery", kw_only=True, frozen=True):
-    """The pack's voltage; it does not sag yet."""
+    """The voltage of `plant.battery` under its load."""
 
-    volts: Positive
     volts_per_count: Positive
     noise_v: AtLeastZero = 0.0
 

@@ -12,16 +12,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim_plant.actuators import SERVO, follow, move_force, post, pull_due
+from sim_plant.actuators import SERVO, follow, post, pull_due, tell
 from sim_plant.compiled import compiled, inner
 from sim_plant.contact import clearance_m, place_hull, settle
 from sim_plant.devices import Servo
 from sim_plant.kernel import DIVERGED, LINE_FULL
 from sim_plant.layout import JOINT
 from sim_plant.model import Model
+from sim_plant.motors import run, sag
 from sim_plant.sensors import sample_due
 from sim_plant.spatial import add, cross, quaternion_matrix, scale, turned, turned_back, vector
 from sim_plant.spec import PlantSpec
+from sim_plant.tether import unwound
 from sim_plant.tree import sweep
 from sim_plant.tree_layout import Tree
 from sim_plant.tree_step import sound, step
@@ -127,13 +129,18 @@ def actuate(flat, tree, i, x, force, move, dt_s):
         if j >= 0:  # without a servo it stays
             for row in range(3):
                 move[row, 0, j], move[row, 1, j], move[row, 2, j] = x[flat.joints[k].q_at], 0.0, 0.0
-    body.force_n = 0.0
+    for r in range(6):
+        force[r] = 0.0
+    thrusters_a = 0.0
     for a in range(body.first_actuator, body.first_actuator + body.actuators):
         actuator = flat.actuators[a]
         pull_due(flat, a, flat.world[0].time_us)
         if actuator.kind != SERVO:
-            move_force(actuator, dt_s)
-            body.force_n += actuator.force_n
+            push_n = run(flat, actuator, body.battery_v, flat.world[0].time_us, dt_s)
+            thrusters_a += actuator.current_a
+            for r in range(3):
+                force[r] += push_n * actuator.push[r]
+                force[r + 3] += push_n * actuator.moment[r]
             continue
         joint = flat.joints[actuator.joint]
         j = joint.told
@@ -148,7 +155,9 @@ def actuate(flat, tree, i, x, force, move, dt_s):
             move[row, 0, j] = angle + rate * t + 0.5 * acceleration * t * t
             move[row, 1, j] = rate + acceleration * t
             move[row, 2, j] = acceleration
-    force[0] = body.force_n
+    sag(body, thrusters_a, dt_s)
+    body.wound_rad = unwound(body.heading_rad, body.wound_rad)
+    tree.water[0].last_heading_rad = body.wound_rad
 
 
 @inner
@@ -178,12 +187,16 @@ def give_way(flat, tree, i, x):
         for j in range(tree.water[0].velocities_at, len(x)):
             x[j] = 0.0
         return
+    m = quaternion_matrix(x[3], x[4], x[5], x[6])
+    if body.depth_m < -x[2]:  # the floor lifted it
+        x[2] = -body.depth_m
+        v = turned(m, (x[7], x[8], x[9]))
+        x[7], x[8], x[9] = turned_back(m, (v[0], v[1], max(v[2], 0.0)))
     dx, dy = body.x_m - x[0], body.y_m - x[1]
     way = math.hypot(dx, dy)
     if way == 0.0:
         return
     x[0], x[1] = body.x_m, body.y_m
-    m = quaternion_matrix(x[3], x[4], x[5], x[6])
     out = (dx / way, dy / way, 0.0)
     v = turned(m, (x[7], x[8], x[9]))
     into = min(v[0] * out[0] + v[1] * out[1], 0.0)
@@ -239,7 +252,7 @@ def advance_trees(flat, forest, duration_us, step_us):
 
 @compiled
 def observe_tree(flat, forest, i, out):
-    """Fill `out` with world.SEEN and TREE_SEEN, and the joint angles of body i."""
+    """Fill `out` with world.SEEN, TREE_SEEN, the joint angles of body i, its thrusters' pushes and its voltage."""
     body = flat.bodies[i]
     tree, (x, _) = tree_of(forest, i), state_and_force(forest, i)
     sweep(tree, x)
@@ -256,5 +269,8 @@ def observe_tree(flat, forest, i, out):
     out[0], out[1], out[2], out[3] = body.x_m, body.y_m, body.depth_m, body.heading_rad
     out[4], out[5], out[6] = c * way[0] + s * way[1], body.yaw_rate_rad_s, clearance_m(flat, i)
     out[7], out[8], out[9], out[10] = body.roll_rad, body.pitch_rad, way[2], math.hypot(way[0], way[1])
+    for r in range(5):
+        out[11 + r] = x[7 + r]
     for k in range(body.joints):
-        out[11 + k] = flat.joints[body.first_joint + k].angle_rad
+        out[16 + k] = flat.joints[body.first_joint + k].angle_rad
+    tell(flat, i, out, 16 + body.joints)

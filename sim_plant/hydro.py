@@ -10,7 +10,19 @@ from __future__ import annotations
 from sim_plant.compiled import inner
 from sim_plant.foils import lift_foils
 from sim_plant.slender import resist_links, shed_edges
-from sim_plant.spatial import add, cross, matrix, minus, put, scale, turned, turned_back, vector
+from sim_plant.spatial import (
+    add,
+    cross,
+    inertia_times,
+    matrix,
+    minus,
+    put,
+    scale,
+    turned,
+    turned_back,
+    vector,
+)  # fmt: skip
+from sim_plant.tether import hold
 
 
 @inner
@@ -30,8 +42,13 @@ def drag(body):
     centre = add(vector(body.at, 0), turned(turn, vector(body.drag_at, 0)))
     v, w = minus(vector(body.velocity, 0), vector(body.stream, 0)), vector(body.velocity, 3)
     v_there = turned_back(turn, add(v, cross(w, centre)))
-    force = turned(turn, opposed(body.linear, body.quadratic, 0, v_there))
-    torque = turned(turn, opposed(body.linear, body.quadratic, 3, turned_back(turn, w)))
+    w_there = turned_back(turn, w)
+    force = opposed(body.linear, body.quadratic, 0, v_there)
+    torque = opposed(body.linear, body.quadratic, 3, w_there)
+    if body.mixes:
+        f, n = inertia_times(body.mixed, v_there, w_there)
+        force, torque = minus(force, f), minus(torque, n)
+    force, torque = turned(turn, force), turned(turn, torque)
     torque = scale(body.share, add(torque, cross(centre, force)))
     put(body.force, 0, minus(vector(body.force, 0), scale(body.share, force)))
     put(body.force, 3, minus(vector(body.force, 3), torque))
@@ -47,3 +64,5 @@ def resist(water, bodies, foils, links, link_points, edges):
     lift_foils(bodies, foils)
     resist_links(bodies, links, link_points, surface)
     shed_edges(bodies, edges, surface)
+    if water.tethered:
+        hold(water, bodies[0])

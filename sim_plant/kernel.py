@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim_plant.actuators import drive, post
+from sim_plant.actuators import drive, post, tell
 from sim_plant.compiled import compiled
 from sim_plant.contact import clearance_m, place_hull, settle
 from sim_plant.sensors import sample_due, target_at
@@ -57,7 +57,7 @@ def put(flat, i, x_m, y_m, heading_rad):
 
 @compiled
 def observe(flat, i, out):
-    """Fill `out` with world.SEEN, TAIL_SEEN and the joint angles of body i."""
+    """Fill `out` with world.SEEN, TAIL_SEEN, the joint angles of body i, its thrusters' pushes and its voltage."""
     body = flat.bodies[i]
     out[0], out[1], out[2], out[3] = body.x_m, body.y_m, body.depth_m, body.heading_rad
     out[4], out[5], out[6] = body.speed_m_s, body.yaw_rate_rad_s, clearance_m(flat, i)
@@ -65,3 +65,4 @@ def observe(flat, i, out):
     out[9], out[10] = body.deflection_rad, body.thrust_n
     for k in range(body.joints):
         out[11 + k] = flat.joints[body.first_joint + k].angle_rad
+    tell(flat, i, out, 11 + body.joints)

@@ -14,7 +14,13 @@ F, N = np.float64, np.int64
 WORLD = np.dtype(
     [("time_us", N), ("pool", N), ("length_m", F), ("width_m", F), ("collisions", N), ("lasting", N)]
     + [("target", N), ("target_x_m", F), ("target_y_m", F), ("target_speed_m_s", F)]
-    + [("target_radius_m", F), ("target_heading_rad", F), ("target_length_m", F)]
+    + [
+        ("floor", N),
+        ("depth_m", F),
+        ("target_radius_m", F),
+        ("target_heading_rad", F),
+        ("target_length_m", F),
+    ]
 )
 
 BODY = np.dtype(
@@ -29,7 +35,11 @@ BODY = np.dtype(
     # the law
     + [("mass_kg", F), ("area_m2", F), ("strouhal", F), ("turn_rad", F), ("viscosity_m2_s", F)]
     + [("density_kg_m3", F), ("depth_m", F), ("reynolds_m", F), ("beat_scale", F)]
-    # hull
+    # the battery; capacity_c 0 lasts for ever
+    + [("battery_v", F), ("full_v", F), ("empty_v", F), ("capacity_c", F), ("drawn_c", F)]
+    + [("resistance_ohm", F), ("hotel_a", F)]
+    # hull; heading without turns taken off, for the tether
+    + [("stern_m", F), ("keel_m", F), ("grounded", N), ("wound_rad", F)]
     + [("meets", N), ("head_m", F), ("head_width_m", F), ("tail_width_m", F), ("reach_m", F), ("tail_m", F)]
     # what stopwatch and ruler read off the tail (strouhal.py)
     + [("beat_hz", F), ("beat_m", F), ("deflection_rad", F), ("travel", F), ("thrust_n", F)]
@@ -56,6 +66,8 @@ class Flat(NamedTuple):
     actuators: np.ndarray  # actuators.ACTUATOR
     written: np.ndarray  # (body): 1 when commands_us are new
     commands_us: np.ndarray  # what the next step puts on each actuator's line
+    curves: np.ndarray  # motors.CURVE
+    curve_points: np.ndarray  # (point, 3) of all curves: us, N, A
     due_us: np.ndarray  # (actuator, place in the line): when a pulse takes effect
     pulses_us: np.ndarray  # (actuator, place in the line)
     sensors: np.ndarray  # sensors.SENSOR
@@ -75,10 +87,22 @@ def pack_body(spec: PlantSpec, tail_m: float) -> np.ndarray:
     if hull is not None:
         body["meets"], body["head_m"] = 1, hull.head_length_m
         body["head_width_m"], body["tail_width_m"] = hull.head_width_m, hull.tail_width_m
+        body["stern_m"], body["keel_m"] = hull.stern_length_m, hull.keel_m
         # No corner is ever farther from the base point than this: the broad phase's circle.
         body["reach_m"] = max(
-            np.hypot(hull.head_length_m, hull.head_width_m / 2), np.hypot(tail_m, hull.tail_width_m / 2)
+            np.hypot(hull.head_length_m, hull.head_width_m / 2),
+            np.hypot(hull.stern_length_m + tail_m, hull.tail_width_m / 2),
         )
+    if spec.battery is not None:
+        pack = spec.battery
+        body["full_v"], body["resistance_ohm"], body["hotel_a"] = (
+            pack.volts,
+            pack.resistance_ohm,
+            pack.hotel_a,
+        )
+        body["battery_v"] = max(pack.volts - pack.resistance_ohm * pack.hotel_a, 0.0)
+        if pack.capacity_ah is not None and pack.volts_empty is not None:
+            body["capacity_c"], body["empty_v"] = 3600.0 * pack.capacity_ah, pack.volts_empty
     return body
 
 

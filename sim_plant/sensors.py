@@ -40,7 +40,7 @@ SENSOR = np.dtype(
     [("kind", N), ("period_us", F), ("due_us", N), ("born_us", N), ("draw", N), ("drop_out", F)]
     + [("per_count", F), ("zero_counts", N), ("noise", F), ("bias", F), ("joint", N)]
     + [("x_m", F), ("y_m", F), ("bearing_rad", F), ("half_rad", F), ("beams", N), ("range_m", F)]
-    + [("wave_m", F), ("wave_length_m", F), ("wave_hz", F), ("volts", F)]
+    + [("wave_m", F), ("wave_length_m", F), ("wave_hz", F), ("lost_us", N), ("found_us", N)]
 )
 
 
@@ -49,6 +49,8 @@ def pack_sensor(spec: tables.AnySensor, joints: dict[str, int], born_us: int, dr
     row = np.zeros(1, SENSOR)
     row["kind"], row["born_us"], row["due_us"] = KINDS[type(spec)], born_us, born_us
     row["period_us"], row["drop_out"] = 1e6 / spec.rate_hz, spec.drop_out
+    row["lost_us"] = round(spec.drop_from_s * 1e6)
+    row["found_us"] = round((spec.drop_from_s + spec.drop_for_s) * 1e6)
     row["per_count"] = 1.0
     match spec:
         case tables.Sonar():
@@ -70,7 +72,7 @@ def pack_sensor(spec: tables.AnySensor, joints: dict[str, int], born_us: int, dr
             row["per_count"], row["noise"] = spec.metres_per_count, spec.noise_m
             row["zero_counts"] = spec.zero_counts
         case tables.Battery():
-            row["per_count"], row["noise"], row["volts"] = spec.volts_per_count, spec.noise_v, spec.volts
+            row["per_count"], row["noise"] = spec.volts_per_count, spec.noise_v
         case tables.Position():
             row["per_count"], row["noise"] = spec.metres_per_count, spec.noise_m
             row["wave_m"], row["wave_length_m"] = spec.wave_amplitude_m, spec.wave_length_m
@@ -228,7 +230,7 @@ def truth_of(flat, i, sensor):
     if kind == TARGET_Y:
         return camera_m(sensor, target_at(flat.world[0])[1], now_s)
     if kind == BATTERY:
-        return sensor.volts
+        return body.battery_v
     return flat.joints[sensor.joint].angle_rad
 
 
@@ -238,6 +240,7 @@ def sample(flat, i, k):
     sensor = flat.sensors[k]
     noise = sensor.noise * flat.normals[k, sensor.draw]
     dropped = flat.uniforms[k, sensor.draw] < sensor.drop_out
+    dropped = dropped or sensor.lost_us <= flat.world[0].time_us < sensor.found_us
     sensor.draw += 1
     absent = flat.world[0].target == NO_TARGET and (sensor.kind == TARGET_X or sensor.kind == TARGET_Y)
     if dropped or absent:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, field
 
-from sim_plant.devices import AnySensor, JointAngle, Servo, Sonar, Thruster
+from sim_plant.devices import AnySensor, Battery, JointAngle, Servo, Sonar, Thruster
+from sim_plant.motor_spec import Motor, Pack, motor_problems, pack_problems, thruster_problems
 from sim_plant.tree_spec import TreeSpec, scalar_joints
 from sim_plant.tree_spec import disagreements as tree_disagreements
 from sim_plant.trial_spec import Trial, trial_disagreements
+from sim_plant.water_spec import ORIGIN, Three
 from sim_plant.words import AtLeastZero, Number, Positive, Table
 
 if TYPE_CHECKING:
@@ -47,14 +49,32 @@ class Strouhal(Table, kw_only=True, frozen=True):
 
 
 class Hull(Table, kw_only=True, frozen=True):
-    """Two boxes (Liu and Hu fig. 8): the head ahead of the base's origin, the tail from there to its tip."""
+    """Two boxes (Liu and Hu fig. 8): the head ahead of the base's origin, the tail from there to its tip.
+
+    It meets a floor level, keel_m below the base's origin.
+    """
 
     head_length_m: Positive
     head_width_m: Positive
     tail_width_m: Positive
+    stern_length_m: AtLeastZero = 0.0  # of the tail's box before its first joint, or all of it without joints
+    keel_m: AtLeastZero = 0.0
     tail: list[Link] = field(
         default_factory=list
     )  # of a tree: its joints, front to tip; positive bends to port
+
+
+class Tether(Table, kw_only=True, frozen=True):
+    """Table `plant.tether`, of a tree. x_m, y_m, depth_m: where its other end is held, in the world."""
+
+    at_m: Three = ORIGIN  # on the base
+    x_m: Number
+    y_m: Number
+    depth_m: Number = 0.0
+    slack_m: AtLeastZero  # its length: nearer to its end the vehicle feels no pull
+    stiffness_n_per_m: AtLeastZero = 0.0  # beyond that
+    drag_n_s_per_m: AtLeastZero = 0.0  # against the way of at_m through the water
+    twist_n_m_per_rad: AtLeastZero = 0.0  # back to the heading at the start, however many turns away
 
 
 class PlantSpec(Table, kw_only=True, frozen=True):
@@ -65,6 +85,9 @@ class PlantSpec(Table, kw_only=True, frozen=True):
     depth_m: AtLeastZero = 0.0  # at which it starts
     afloat: bool = False  # a tree starts where it floats, not at depth_m
     hull: Hull | None = None  # without one it meets nothing
+    tether: Tether | None = None
+    battery: Pack | None = None  # a must with thrusters, and with a sensor of its voltage
+    motor: dict[str, Motor] = field(default_factory=dict)
     actuator: dict[str, Servo | Thruster] = field(default_factory=dict)
     sensor: dict[str, AnySensor] = field(default_factory=dict)
     strouhal: Strouhal | None = None
@@ -108,10 +131,11 @@ class Target(Table, kw_only=True, frozen=True):
 
 
 class WorldSpec(Table, kw_only=True, frozen=True):
-    """Table `world.NAME`. Without length and width it is open water."""
+    """Table `world.NAME`. Without length and width it is open water, without depth it has no floor."""
 
     length_m: Positive | None = None
     width_m: Positive | None = None
+    depth_m: Positive | None = None
     cylinders: list[Cylinder] = field(default_factory=list)
     vehicles: Annotated[int, Meta(ge=1, le=1000)] = 1
     start: list[Pose] | None = None
@@ -129,6 +153,7 @@ def disagreements(spec: PlantSpec) -> Iterator[tuple[str, str]]:
         yield from ((f"strouhal.{key}", problem) for key, problem in _links(spec.strouhal))
     if spec.tree is not None:
         yield from ((f"tree.{key}", problem) for key, problem in tree_disagreements(spec.tree))
+    yield from _powered(spec)
     joints = [*spec.joints, *spec.idle]
     listed = ", ".join(joints)
     for name, actuator in spec.actuator.items():
@@ -143,8 +168,24 @@ def disagreements(spec: PlantSpec) -> Iterator[tuple[str, str]]:
     for name, sensor in spec.sensor.items():
         if isinstance(sensor, JointAngle) and sensor.joint not in spec.joints:
             yield f"sensor.{name}.joint", f"{sensor.joint} is not a joint; choose from {listed}."
+        if isinstance(sensor, Battery) and spec.battery is None:
+            yield f"sensor.{name}", "there is no battery whose voltage it reads; add [plant.battery]."
         if isinstance(sensor, Sonar) and sensor.metres_per_count > sensor.range_m:
             yield f"sensor.{name}.metres_per_count", "one count is more than range_m; make the count finer."
+
+
+def _powered(spec: PlantSpec) -> Iterator[tuple[str, str]]:
+    thrusters = {name: a for name, a in spec.actuator.items() if isinstance(a, Thruster)}
+    unsound = list(motor_problems(spec.motor))
+    yield from unsound
+    yield from thruster_problems(thrusters, spec.motor)
+    if thrusters and spec.battery is None:
+        yield "battery", f"nothing feeds the thruster {next(iter(thrusters))}; add [plant.battery]."
+    if spec.battery is not None and not unsound:
+        problems = pack_problems(spec.battery, thrusters.values(), spec.motor, spec.step_us * 1e-6)
+        yield from ((f"battery.{key}", problem) for key, problem in problems)
+    if spec.tether is not None and spec.model != "tree":
+        yield "tether", f'the model "{spec.model}" knows no tether; take it out, or choose "tree".'
 
 
 def _links(spec: Strouhal) -> Iterator[tuple[str, str]]:

@@ -37,6 +37,10 @@ WATER = np.dtype(
     [("gravity_m_s2", F), ("buoyancy_n_m3", F), ("current_m_s", F, 3), ("yields", N), ("velocities_at", N)]
     # seconds that the waves have gone
     + [("time_s", F)]
+    # the tether (tether.py); last_heading_rad has the turns that a heading does not tell
+    + [("tethered", N), ("tether_at", F, 3), ("tether_end", F, 3), ("tether_slack_m", F)]
+    + [("tether_stiffness", F), ("tether_drag", F), ("tether_twist", F)]
+    + [("start_heading_rad", F), ("last_heading_rad", F)]
     # written by sweep: up and the current in base axes, the base's velocity and height in the world
     + [("up", F, 3), ("drift", F, 3), ("base_velocity", F, 3), ("height_m", F)]
     # and the place of the common frame in the world
@@ -55,7 +59,9 @@ BODY = np.dtype(
     + [("servo_torque", F), ("servo_rate", F), ("servo_play", F)]
     # the body in its own frame; own_inertia has the water it carries, rigid says that there is none
     + [("mass_kg", F), ("com_m", F, 3), ("about_com", F, 9), ("own_inertia", F, (6, 6)), ("rigid", N)]
+    # mixed: linear drag of one axis by the motion of another; mixes says that there is some
     + [("drags", N), ("drag_at", F, 3), ("linear", F, 6), ("quadratic", F, 6)]
+    + [("mixes", N), ("mixed", F, (6, 6))]
     # whether it meets the water at all; the carried water alone; where the body meets the waves
     + [("wet", N), ("added", F, (6, 6)), ("wave_at", F, 3)]
     # written by the kernels: pose and motion
@@ -221,7 +227,10 @@ def _pack_body(row: np.void, body: Body, fluid: bool) -> None:
         row["wave_at"] = np.add(hull.from_m, hull.to_m) / 2 if isinstance(hull, Tube) else hull.at_m
     if fluid and body.drag is not None:
         row["drags"], row["drag_at"] = 1, body.drag.at_m
-        row["linear"], row["quadratic"] = body.drag.linear, body.drag.quadratic
+        linear = body.drag.matrix()
+        row["linear"], row["quadratic"] = linear.diagonal(), body.drag.quadratic
+        row["mixed"] = linear - np.diag(linear.diagonal())
+        row["mixes"] = row["mixed"].any()
     joint = body.joint
     if joint is not None:
         row["kind"] = KINDS[joint.kind]

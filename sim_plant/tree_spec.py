@@ -63,11 +63,19 @@ class AddedInertia(Table, kw_only=True, frozen=True):
 
 
 class Drag(Table, kw_only=True, frozen=True):
-    """Against the motion of at_m through the water, axis by axis: linear v + quadratic |v| v."""
+    """Against the motion of at_m through the water, axis by axis: linear v + quadratic |v| v.
+
+    linear_full, instead of linear: how each axis' force follows from the motion along all six, row by row.
+    """
 
     at_m: Three = ORIGIN
     linear: SixAtLeastZero = (0.0,) * 6  # N s/m three times, N m s/rad three times
+    linear_full: tuple[Six, Six, Six, Six, Six, Six] | None = None
     quadratic: SixAtLeastZero = (0.0,) * 6  # N s2/m2, N m s2/rad2
+
+    def matrix(self) -> np.ndarray:
+        """6x6 of the linear part."""
+        return np.diag(self.linear) if self.linear_full is None else np.array(self.linear_full)
 
 
 class Tube(Kind, tag="tube", kw_only=True, frozen=True):
@@ -227,6 +235,16 @@ def _water(body: Body) -> Iterator[tuple[str, str]]:
                     ".added_inertia.full",
                     "some motion would have less than no added inertia; check the upper triangle, row by row.",
                 )
+    drag = body.drag
+    if drag is not None and drag.linear_full is not None:
+        if any(drag.linear):
+            yield ".drag.linear", "linear_full has the linear drag already; leave one of them out."
+        shares = np.linalg.eigvalsh(drag.matrix() + drag.matrix().T)
+        if shares[0] < -1e-9 * max(shares[-1], 0.0):
+            yield (
+                ".drag.linear_full",
+                "some motion would be pushed on by its drag; make the entries beside the diagonal smaller.",
+            )
     if isinstance(hull, Tube):
         axis, apex = np.subtract(hull.to_m, hull.from_m), np.array(hull.apex)
         if np.linalg.norm(axis) < 1e-9:

@@ -5,7 +5,7 @@
     body.write([1500]); world.step(10_000); body.read(counts)
 
 Pulses in microseconds go in, integer counts come out. The same seed and the same calls give the same counts
-bit for bit. The world is a plane: hulls meet whatever depth their vehicles swim at.
+bit for bit. The world is a plane with a floor: hulls meet whatever depth their vehicles swim at.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ from sim_plant import forest, kernel
 from sim_plant.actuators import ACTUATOR, LINE, pack_actuator
 from sim_plant.afloat import afloat
 from sim_plant.afloat import rolled as turned_state
-from sim_plant.devices import Servo
+from sim_plant.devices import Servo, Thruster
 from sim_plant.forest import Forest
 from sim_plant.layout import BODY, JOINT, WORLD, Flat, pack_body, pack_law
 from sim_plant.model import Model, PlantDiverged
+from sim_plant.motors import CURVE, pack_motor
 from sim_plant.sensors import NO_READING, SENSOR, pack_sensor
 from sim_plant.spec import PlantSpec, Pose, WorldSpec, disagreements, world_disagreements
 from sim_plant.streams import Streams
+from sim_plant.tether import pack_tether
 
 CHUNK_US = 100_000  # most a kernel call steps, so that the noise drawn ahead suffices
 START_CLEARANCE_M = 0.35
@@ -37,7 +39,9 @@ PATHS = {"still": 1, "circle": 2, "line": 3}
 SEEN = ["x_m", "y_m", "depth_m", "heading_rad", "speed_m_s", "yaw_rate_rad_s", "clearance_m"]
 TAIL_SEEN = ["tail_beat_hz", "tail_beat_m", "deflection_rad", "thrust_n"]
 # Of a tree, speed_m_s is its centre of mass's along the heading, way_m_s in any direction of the plane.
-TREE_SEEN = ["roll_rad", "pitch_rad", "climb_m_s", "way_m_s"]
+# The others' are the base's: along its own axes, over ground. yaw_rate_rad_s is about its axis too.
+TREE_SEEN = ["roll_rad", "pitch_rad", "climb_m_s", "way_m_s", "surge_m_s", "sway_m_s", "heave_m_s"]
+TREE_SEEN += ["roll_rate_rad_s", "pitch_rate_rad_s"]
 
 
 class Body:
@@ -134,6 +138,8 @@ class World:
         world = np.zeros(1, WORLD)
         if spec.length_m is not None and spec.width_m is not None:
             world["pool"], world["length_m"], world["width_m"] = 1, spec.length_m, spec.width_m
+        if spec.depth_m is not None:
+            world["floor"], world["depth_m"] = 1, spec.depth_m
         if spec.target is not None:
             world["target"] = PATHS[spec.target.path]
             world["target_x_m"], world["target_y_m"] = spec.target.x_m, spec.target.y_m
@@ -148,6 +154,8 @@ class World:
             actuators=np.zeros(0, ACTUATOR),
             written=np.zeros(0, np.int64),
             commands_us=np.zeros(0, np.int64),
+            curves=np.zeros(0, CURVE),
+            curve_points=np.zeros((0, 3)),
             due_us=np.zeros((0, LINE), np.int64),
             pulses_us=np.zeros((0, LINE), np.int64),
             sensors=np.zeros(0, SENSOR),
@@ -191,6 +199,7 @@ class World:
             raise ValueError(f"{name}: world.vehicles is {index}; raise it to add another vehicle.")
         _check_channels(name, "actuator", actuators, spec.actuator)
         _check_channels(name, "sensor", sensors, spec.sensor)
+        self._check_floor(spec, name)
         flat = self._flat
         if self.bodies and (spec.model == "tree") != bool(self.models):
             raise ValueError(
@@ -210,7 +219,10 @@ class World:
         keys = [(self.seed, index, zlib.crc32(s.encode())) for s in sensors]
         shortest_us = min((1e6 / spec.sensor[s].rate_hz for s in sensors), default=math.inf)
         streams = self._streams.extended(keys, shortest_us)
-        packed_actuators = [pack_actuator(spec.actuator[a], place.get(a, -1)) for a in actuators]
+        curves, points, motors = _with_motors(flat, spec)
+        packed_actuators = [
+            pack_actuator(spec.actuator[a], place.get(a, -1), motors.get(a, (0, 0))) for a in actuators
+        ]
         packed_sensors = [
             pack_sensor(spec.sensor[s], place, self.time_us, bias)
             for s, bias in zip(sensors, streams.biases[len(flat.sensors) :], strict=True)
@@ -225,6 +237,8 @@ class World:
             actuators=np.concatenate([flat.actuators, *packed_actuators]),
             written=np.concatenate([flat.written, np.zeros(1, np.int64)]),
             commands_us=np.concatenate([flat.commands_us, np.zeros(len(actuators), np.int64)]),
+            curves=curves,
+            curve_points=points,
             due_us=np.concatenate([flat.due_us, lines]),
             pulses_us=np.concatenate([flat.pulses_us, lines]),
             sensors=np.concatenate([flat.sensors, *packed_sensors]),
@@ -240,6 +254,8 @@ class World:
         self._flat, self._streams = grown, streams
         self._step_us = min(self._step_us, spec.step_us)
         seen = [*SEEN, *(TREE_SEEN if model else TAIL_SEEN), *(f"{joint}_rad" for joint in spec.joints)]
+        seen += [f"{a}_n" for a in actuators if isinstance(spec.actuator[a], Thruster)]
+        seen += ["battery_v"] if spec.battery else []
         body = Body(self, index, name, seen, list(actuators), list(sensors))
         self.bodies.append(body)
         for each in self.bodies:
@@ -267,10 +283,20 @@ class World:
             x = afloat(model, x)
         x = turned_state(x, 0.0, 0.0, row["heading_rad"])
         x[0], x[1] = row["x_m"], row["y_m"]
-        row["depth_m"] = -x[2]
+        row["depth_m"], row["wound_rad"] = -x[2], row["heading_rad"]
+        if spec.tether is not None:
+            pack_tether(model.flat.water, spec.tether, row["heading_rad"])
         planted = [(self.models[i].flat, body.state()) for i, body in enumerate(self.bodies)]
         self._forest = forest.forest_of([*planted, (model.flat, x)])
         self.models.append(model)
+
+    def _check_floor(self, spec: PlantSpec, name: str) -> None:
+        keel_m = spec.depth_m + spec.hull.keel_m if spec.hull else 0.0
+        if self.spec.depth_m is not None and keel_m > self.spec.depth_m:
+            raise ValueError(
+                f"{name}: plant.depth_m puts its keel at {keel_m:g} m, but the floor is at world.depth_m, "
+                f"{self.spec.depth_m:g} m; start higher."
+            )
 
     def _planted(self) -> Forest:
         if self._forest is None:
@@ -330,6 +356,17 @@ class World:
                 model, x = self.models[whose], self.bodies[whose].state()
                 raise PlantDiverged(model.divergence(x, None, self.time_us * 1e-6, self._step_us * 1e-6))
             left_us -= chunk_us
+
+
+def _with_motors(flat: Flat, spec: PlantSpec) -> tuple[np.ndarray, np.ndarray, dict[str, tuple[int, int]]]:
+    """The world's curves and their points with those of a vehicle's motors; each thruster's (first, number)."""
+    curves, points, places = flat.curves, flat.curve_points, {}
+    for name, motor in spec.motor.items():
+        places[name] = (len(curves), len(motor.curve))
+        more, more_points = pack_motor(motor, len(points))
+        curves, points = np.concatenate([curves, more]), np.concatenate([points, more_points])
+    thrusters = {n: places[a.motor] for n, a in spec.actuator.items() if isinstance(a, Thruster)}
+    return curves, points, thrusters
 
 
 def _check_channels(name: str, what: str, asked: Sequence[str], known: dict) -> None:

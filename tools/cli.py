@@ -22,7 +22,9 @@ COMMANDS = {
     "report": "plots and a summary of a log, in one page",
     "bench": "what a tick costs, how fast it simulates",
     "export": "a vehicle's bodies and joints as URDF or MJCF",
+    "thrust": "a thruster's map from its bench data",
     "sweep": "a scenario over a grid of settings, on many cores or machines",
+    "excite": "the trajectory that shows a vehicle's inertia and drag best",
 }
 
 
@@ -62,9 +64,12 @@ def main(argv: list[str] | None = None) -> int:
         print(f"caudal: {error}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
-        if error.name not in ("numba", "numpy", "matplotlib"):
+        extra = {"numba": "sim", "numpy": "sim", "matplotlib": "sim", "scipy": "identify"}.get(
+            error.name or ""
+        )
+        if extra is None:
             raise
-        print(f"caudal: this needs the plant ({error.name}); pip install 'caudal[sim]'", file=sys.stderr)
+        print(f"caudal: this needs {error.name}; pip install 'caudal[{extra}]'", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("caudal: interrupted", file=sys.stderr)

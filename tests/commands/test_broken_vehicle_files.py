@@ -131,8 +131,11 @@ EEL_TOML = EEL.read_text()
     [
         ("dead_low_us = 1470", "dead_low_us = 1510", ["jet", "neutral"]),
         ("low_us = 1100", "low_us = 1600", ["jet", "neutral_us"]),
-        ("forward = [0.1, 0.01]", "forward = [0.1, -0.2]", ["jet.curve.0", "falls"]),
-        ("battery_v = 10.0", "battery_v = 15.0", ["jet.curve", "battery_v"]),
+        ("forward = [0.1, 0.01]", "forward = [0.1, -0.2]", ["motor.pump.polynomial.0", "jet", "falls"]),
+        ("battery_v = 10.0", "battery_v = 15.0", ["motor.pump.polynomial", "battery_v"]),
+        ('use = "polynomial"', 'use = "table"', ["motor.pump.use", "motor.pump.table"]),
+        ("dead_low_us = 1470", "dead_low_us = 1530", ["motor.pump.polynomial.0.dead_low_us"]),
+        ('motor = "pump"', 'motor = "pmup"', ["jet.motor", "pmup", "pump"]),
         ('battery = "battery"', 'battery = "pack"', ["jet.battery", "pack"]),
         ("min_n = -0.3", "min_n = 0.5", ["jet.min_n", "0.4"]),
         ("safe_n = 0.0", "safe_n = 9.0", ["jet.safe_n", "9.0"]),

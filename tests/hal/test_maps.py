@@ -1,5 +1,7 @@
 """Maps for every sound setting: monotone, and back to what went in within one quantum of the device."""
 
+import copy
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -109,6 +111,14 @@ def test_no_other_pulse_gives_a_force_nearer_to_the_one_asked(thruster, force_n)
     pulse_us = thruster.to_device(fixed(force_n))
     nearest_n = min(abs(thruster.force_n(other) - force_n) for other in range(1100, 1901))
     assert abs(abs(thruster.force_n(pulse_us) - force_n) - nearest_n) < 1e-9
+
+
+@given(any_thruster, st.lists(finite(-60, 60), min_size=1, max_size=8))
+def test_what_was_asked_before_does_not_change_a_thrusters_pulse(thruster, forces_n):
+    fresh = copy.deepcopy(thruster)
+    for force_n in forces_n:
+        thruster.to_device(fixed(force_n))
+    assert thruster.to_device(fixed(forces_n[0])) == fresh.to_device(fixed(forces_n[0]))
 
 
 @given(any_thruster, st.integers(1100, 1900))

@@ -80,6 +80,17 @@ def plant(**changes) -> PlantSpec:
     return msgspec.convert(table(**changes), PlantSpec)
 
 
+# A thruster besides: a dead-band of 25 us, then 2 mN a microsecond.
+JET = {
+    "actuator": {**table()["actuator"], "jet": {"kind": "thruster", "motor": "jet", "lag_s": 0.1}},
+    "motor": {"jet": {"curve": [{
+        "battery_v": 12.0, "pulses_us": [1000, 1475, 1525, 2000], "forces_n": [-0.95, 0.0, 0.0, 0.95],
+        "currents_a": [2.0, 0.0, 0.0, 2.0],
+    }]}},
+    "battery": {"volts": 12.0},
+}  # fmt: skip
+
+
 def world_of(**keys) -> WorldSpec:
     return msgspec.convert(keys, WorldSpec)
 

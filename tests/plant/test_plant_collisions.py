@@ -6,12 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from swimmer import JOINTS, TICK_US, gait, open_water, plant, pulses, swim, table, truth, world_of
+from swimmer import JET, JOINTS, TICK_US, gait, open_water, plant, pulses, swim, truth, world_of
 
 from sim_plant import geometry
 from sim_plant.world import Body, World
-
-JET = {"kind": "thruster", "neutral_us": 1500, "dead_band_us": 25, "force_n_per_us": 0.002, "lag_s": 0.1}
 
 
 def overlap_m(world: World) -> float:
@@ -39,7 +37,7 @@ def test_no_hull_overlaps_anything_in_thousands_of_blind_steps_in_a_crowded_pool
         {"x_m": 1.6, "y_m": 1.25, "heading_deg": 180.0}, {"x_m": 0.6, "y_m": 1.2, "heading_deg": 30.0},
     ]  # fmt: skip
     world = World(world_of(length_m=2.2, width_m=1.5, vehicles=4, cylinders=cylinders, start=start))
-    spec = plant(actuator={**table()["actuator"], "jet": JET})
+    spec = plant(**JET)
     bodies = [world.add(spec, actuators=[*JOINTS, "jet"], sensors=[], name=f"v{i}") for i in range(4)]
     rng = np.random.default_rng(seed)
     for tick in range(2500):

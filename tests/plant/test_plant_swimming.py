@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from swimmer import (
     BEAT_RAD,
+    JET,
     JOINTS,
     LAW_BEAT_M,
     LINKS_M,
@@ -197,9 +198,8 @@ def test_a_tail_of_one_joint_pushes_forward():
 
 
 def test_a_thruster_pushes_along_the_heading_until_drag_holds_it():
-    jet = {"kind": "thruster", "neutral_us": 1500, "dead_band_us": 25, "force_n_per_us": 0.002, "lag_s": 0.1}
     world = World(open_water((0.0, 0.0, 90.0)))
-    spec = plant(actuator={**table()["actuator"], "jet": jet})
+    spec = plant(**JET)
     body = world.add(spec, actuators=["jet"], sensors=[], name="one")
     body.write([1520])
     world.step(1_000_000)

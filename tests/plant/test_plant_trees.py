@@ -262,7 +262,9 @@ def test_truth_tells_the_base_the_centre_of_mass_and_every_joint():
         "clearance_m",
     ]
     assert list(now)[7:11] == ["roll_rad", "pitch_rad", "climb_m_s", "way_m_s"]
-    assert list(now)[11:] == [f"{joint}_rad" for joint in model.joints]
+    along_and_about = ["surge_m_s", "sway_m_s", "heave_m_s", "roll_rate_rad_s", "pitch_rate_rad_s"]
+    assert list(now)[11:16] == along_and_about and list(now.values())[11:16] == x[7:12].tolist()
+    assert list(now)[16:] == [f"{joint}_rad" for joint in model.joints]
     assert (now["x_m"], now["y_m"], now["depth_m"]) == (x[0], x[1], -x[2]) and now["yaw_rate_rad_s"] == x[12]
     ahead = np.array([math.cos(now["heading_rad"]), math.sin(now["heading_rad"]), 0.0])
     assert now["speed_m_s"] == pytest.approx(way @ ahead, abs=1e-5) and now["speed_m_s"] > 0.05
