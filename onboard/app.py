@@ -7,15 +7,18 @@ microcontroller was sent.
 from hal.build import build_board
 from onboard.control.dive import Dive
 from onboard.control.gaze import GazeHold
+from onboard.control.hold import PoseHold
 from onboard.control.shells import Shells
 from onboard.control.swim_law import SwimLaw
 from onboard.control.tail import Inverse, Tail
 from onboard.estimate.attitude import AttitudeEstimator
 from onboard.estimate.planar import PlanarEstimator
+from onboard.estimate.pose import PoseEstimator
 from onboard.gait.build import build_gait
 from onboard.guidance.cycle import Cycle, Recoil, Schedule
 from onboard.guidance.decide import Decider
 from onboard.guidance.detect import Detector
+from onboard.guidance.pose import POSE_TASKS
 from onboard.guidance.tasks import Pursue, Track, Wander
 from onboard.loop import Loop, Stage
 from onboard.safety import build_gate
@@ -81,4 +84,16 @@ def undulate_stages(settings, scenario, board):
     return stages
 
 
-STACKS = {"tail": tail_stages, "undulate": undulate_stages}  # by control.kind
+def wrench_stages(settings, scenario, board):
+    """A vehicle that holds any pose with its thrusters."""
+    rate_hz = settings["rate_hz"]
+    control = settings["control"]
+    task = POSE_TASKS[scenario["task"]](scenario, control, settings["guide_hz"])
+    return [
+        Stage("estimate", 1, PoseEstimator(settings["estimate"], control, board, rate_hz).step),
+        Stage("guide", rate_hz // settings["guide_hz"], task.step),
+        Stage("control", 1, PoseHold(control, board, rate_hz).step),
+    ]
+
+
+STACKS = {"tail": tail_stages, "undulate": undulate_stages, "wrench": wrench_stages}  # by control.kind

@@ -9,7 +9,8 @@ import msgspec
 
 from hal.fixed import fixed
 from hal.vehicle_file import VehicleFile
-from onboard.spec_scenario import Guided, Pursue, Row, Scenarios, Schedule, Swim, Track
+from onboard import spec_trajectory
+from onboard.spec_scenario import Guided, Pursue, Row, Schedule, Swim, Track, Wander
 from onboard.spec_stack import (
     ALWAYS,
     EstimateTable,
@@ -22,9 +23,25 @@ from onboard.spec_stack import (
     UndulateControl,
     UndulationGait,
 )
+from onboard.spec_thrust import (
+    POSE_TASKS,
+    FollowTask,
+    HoldTask,
+    ManualTask,
+    PilotTask,
+    WrenchControl,
+    control_problems,
+    task_problems,
+)
 
 CHANNELS = ("heading", "turn_rate", "x", "y", "depth", "roll", "pitch", "roll_rate", "pitch_rate")
-TABLES = ("loop", "gait", "control", "estimate", "guidance", "failsafe", "scenario")
+TABLES = ("loop", "gait", "control", "estimate", "guidance", "failsafe", "scenario", "trajectory")
+
+Gait = TailGait | UndulationGait
+Control = TailControl | UndulateControl | WrenchControl
+Scenarios = dict[
+    str, Schedule | Swim | Wander | Track | Pursue | HoldTask | FollowTask | ManualTask | PilotTask
+]
 
 
 def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
@@ -32,18 +49,27 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
     actuators = {channel["name"]: channel for channel in channels["actuators"]}
     sensors = {channel["name"] for channel in channels["sensors"]}
     loop = file.read("loop", LoopTable)
-    gait: TailGait | UndulationGait = file.read("gait", TailGait | UndulationGait)  # type: ignore[arg-type]
-    control: TailControl | UndulateControl = file.read("control", TailControl | UndulateControl)  # type: ignore[arg-type]
+    control: Control = file.read("control", Control)  # type: ignore[arg-type]
+    gait: Gait | None = None
+    if not isinstance(control, WrenchControl):
+        gait = file.read("gait", Gait)  # type: ignore[arg-type]
     estimate = file.read("estimate", EstimateTable)
     guidance = file.read("guidance", GuidanceTable) if "guidance" in file.tables else None
     failsafes = {**ALWAYS, **file.read("failsafe", Failsafes)}
     scenarios = file.read("scenario", Scenarios)
+    trajectories = file.read("trajectory", spec_trajectory.Trajectories)
 
     if loop.rate_hz % loop.guide_hz or 1_000_000 % loop.rate_hz:
         problem = "1,000,000 must divide by rate_hz, and rate_hz by guide_hz"
         raise file.error("loop", f"{loop.rate_hz} and {loop.guide_hz} Hz do not fit: {problem}")
-    _check_gait(file, gait, actuators)
+    if gait:
+        _check_gait(file, gait, actuators)
     _check_control(file, control, actuators)
+    if isinstance(control, WrenchControl) and estimate.filter is None:
+        raise file.error("estimate.filter", 'a control.kind of "wrench" needs it; give the sensors\' noises')
+    for name, trajectory in trajectories.items():
+        for key, problem in spec_trajectory.disagreements(trajectory):
+            raise file.error(f"trajectory.{name}.{key}", problem)
     for key in CHANNELS:
         _check_sensor(file, f"estimate.{key}", getattr(estimate, key), sensors)
     if guidance:
@@ -54,14 +80,20 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
                 _check_sensor(file, f"failsafe.{name}.sensors", sensor, sensors)
     for name, scenario in scenarios.items():
         _check_scenario(file, f"scenario.{name}", scenario, actuators, sensors)
+        if isinstance(scenario, POSE_TASKS) != isinstance(control, WrenchControl):
+            problem = f'is not for a control.kind of "{file.tables["control"]["kind"]}"'
+            raise file.error(f"scenario.{name}.task", problem)
+        if isinstance(scenario, POSE_TASKS):
+            for key, problem in task_problems(scenario, trajectories):
+                raise file.error(f"scenario.{name}.{key}", problem)
         if isinstance(scenario, Guided) and not (guidance and isinstance(control, TailControl)):
             raise file.error(f"scenario.{name}.task", 'needs [guidance] and a control.kind of "tail"')
-        if isinstance(scenario, Swim) and gait.frequency_hz is None:
+        if isinstance(scenario, Swim) and gait and gait.frequency_hz is None:
             raise file.error(f"scenario.{name}.task", "swims at gait.frequency_hz, which is not given")
     return {
         "rate_hz": loop.rate_hz,
         "guide_hz": loop.guide_hz,
-        "gait": msgspec.to_builtins(gait),
+        "gait": gait and msgspec.to_builtins(gait),
         "control": msgspec.to_builtins(control),
         "estimate": msgspec.to_builtins(estimate),
         "guidance": guidance
@@ -71,13 +103,20 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
         },
         "failsafes": [{"name": name, **msgspec.to_builtins(row)} for name, row in failsafes.items()],
         "scenarios": {
-            name: _plain_scenario(scenario, gait.frequency_hz) for name, scenario in scenarios.items()
+            name: _plain_scenario(scenario, gait.frequency_hz if gait else None, trajectories)
+            for name, scenario in scenarios.items()
         },
     }
 
 
-def _plain_scenario(scenario: Any, own_hz: float | None) -> dict[str, Any]:
+def _plain_scenario(
+    scenario: Any, own_hz: float | None, trajectories: spec_trajectory.Trajectories
+) -> dict[str, Any]:
     plain: dict[str, Any] = msgspec.to_builtins(scenario)
+    if isinstance(scenario, FollowTask):
+        return plain | {"trajectory": msgspec.to_builtins(trajectories[scenario.trajectory])}
+    if isinstance(scenario, POSE_TASKS):
+        return plain
     if isinstance(scenario, Swim) and own_hz is not None:
         row = Row(
             at_s=0.0,
@@ -92,9 +131,11 @@ def _plain_scenario(scenario: Any, own_hz: float | None) -> dict[str, Any]:
     return plain
 
 
-def _check_control(
-    file: VehicleFile, control: TailControl | UndulateControl, actuators: dict[str, dict[str, Any]]
-) -> None:
+def _check_control(file: VehicleFile, control: Control, actuators: dict[str, dict[str, Any]]) -> None:
+    if isinstance(control, WrenchControl):
+        for key, problem in control_problems(control, actuators, _names(actuators)):
+            raise file.error(f"control.{key}", problem)
+        return
     if isinstance(control, TailControl):
         if control.frequency_min_hz >= control.frequency_max_hz:
             raise file.error(
@@ -123,9 +164,7 @@ def _check_servo(file: VehicleFile, key: str, joint: str, actuators: dict[str, d
         raise file.error(key, f'actuator "{joint}" is no servo; a joint needs one')
 
 
-def _check_gait(
-    file: VehicleFile, gait: TailGait | UndulationGait, actuators: dict[str, dict[str, Any]]
-) -> None:
+def _check_gait(file: VehicleFile, gait: Gait, actuators: dict[str, dict[str, Any]]) -> None:
     for k, joint in enumerate(gait.joints):
         _check_servo(file, f"gait.joints.{k}", joint, actuators)
     for key in ("links_m" if isinstance(gait, TailGait) else "places_m", "turn_share"):

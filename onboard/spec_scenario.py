@@ -72,6 +72,3 @@ class Pursue(Guided, tag="pursue", kw_only=True, frozen=True):
     target_x: str
     target_y: str
     steering: SteeringTable
-
-
-Scenarios = dict[str, Schedule | Swim | Wander | Track | Pursue]

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from onboard.spec_thrust import FilterTable
 from onboard.spec_words import Length, NotNegative, Number, Physical, Positive, Share, Table
 
 
@@ -128,6 +129,7 @@ class EstimateTable(Table, kw_only=True, frozen=True):
     turn_smooth_s: NotNegative = 0.0  # takes the beat out of the turn rate of a head that recoils
     fix_gain: Share = 0.3
     speed_gain_per_s: NotNegative = 0.5
+    filter: FilterTable | None = None  # of a vehicle with thrusters
 
 
 class Circle(Table, kw_only=True, frozen=True):

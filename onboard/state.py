@@ -10,7 +10,8 @@ class Estimate:
 
     FIELDS = (
         "heading_rad", "turn_rate_rad_s", "speed_m_s", "x_m", "y_m", "depth_m",
-        "roll_rad", "pitch_rad", "roll_rate_rad_s", "pitch_rate_rad_s",
+        "roll_rad", "pitch_rad", "roll_rate_rad_s", "pitch_rate_rad_s", "sway_m_s", "heave_m_s",
+        "x_nis", "y_nis", "depth_nis", "heading_nis",
     )  # fmt: skip
 
     def __init__(self):
@@ -24,6 +25,12 @@ class Estimate:
         self.pitch_rad = None  # nose down
         self.roll_rate_rad_s = None
         self.pitch_rate_rad_s = None
+        self.sway_m_s = None  # to port
+        self.heave_m_s = None  # up
+        self.x_nis = None  # normalised innovations squared of this tick's readings (estimate/kalman.py)
+        self.y_nis = None
+        self.depth_nis = None
+        self.heading_nis = None
 
 
 class Want:
@@ -36,6 +43,9 @@ class Want:
         "amplitude",
         "deflection_rad",
         "depth_m",
+        "x_m",
+        "y_m",
+        "heading_rad",
     )
 
     def __init__(self):
@@ -46,6 +56,11 @@ class Want:
         self.amplitude = 0.0
         self.deflection_rad = 0.0
         self.depth_m = None  # None: where it is when it is asked first
+        self.x_m = None  # of vehicles that hold any pose
+        self.y_m = None
+        self.heading_rad = None
+        self.pose_rate = [0.0] * 4  # of x, y, depth and heading
+        self.pose_acceleration = [0.0] * 4
 
 
 class State:

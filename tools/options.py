@@ -1,6 +1,12 @@
 """Options that several commands share, said once."""
 
 import argparse
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tools.say import Refused
 
 
 def positive(text: str) -> float:
@@ -29,6 +35,50 @@ def add_set(command: argparse.ArgumentParser) -> None:
         default=[],
         help="another value for any key of the vehicle file, such as gait.source=table; may be repeated",
     )
+    command.add_argument(
+        "--with",
+        dest="set",
+        metavar="FILE",
+        action=With,
+        help="all keys of a TOML file, as by --set: a trajectory, an identified model; may be repeated",
+    )
+
+
+class With(argparse.Action):
+    """Turns a TOML file into --set lines, so that a log holds them and a replay has them."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, path: Any, option: Any = None) -> None:
+        try:
+            tables = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise Refused(f"--with {path}: {error.strerror}") from error
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise Refused(f"--with {path}: no TOML ({error}); give a file such as caudal excite writes") from error
+        lines = [f"{key}={as_toml(value)}" for key, value in leaves(tables)]
+        namespace.set = [*(namespace.set or []), *lines]
+
+
+def leaves(table: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value of nested tables with its dotted key."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from leaves(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", value
+
+
+def as_toml(value: Any) -> str:
+    """A value as it would stand behind a key."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {as_toml(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(as_toml(one) for one in value) + "]"
+    if isinstance(value, str):
+        quoted = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        return f'"{quoted}"'
+    return repr(value)
 
 
 def add_json(command: argparse.ArgumentParser) -> None:

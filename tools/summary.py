@@ -10,9 +10,11 @@ from onboard.log import Log
 from onboard.vehicle import read
 from tools import say
 from tools.recorded import vehicle_file
+from tools.summary_pose import pose_figures
 
 ATTITUDE = ("max_roll_deg", "roll_std_deg", "max_pitch_deg", "pointing_deg")
 SETTLE_S = 20.0  # a task's error is judged after the vehicle had time to get there
+POSE_SETTLE_S = 5.0
 
 
 def vehicles_of(log: Log) -> list[str]:
@@ -70,6 +72,8 @@ def summarise(log: Log) -> dict[str, Any]:
         result |= _off_path(log, names[0], scenario)
     elif scenario["task"] == "pursue":
         result |= _off_target(log, names[0], scenario)
+    elif settings["control"]["kind"] == "wrench":
+        result |= pose_figures(log, names[0], POSE_SETTLE_S)
     return result
 
 
@@ -203,5 +207,5 @@ def show(result: dict[str, Any]) -> None:
         "log",
         "report",
     )
-    rows = [(key, result[key]) for key in result if key in rest or "_error_" in key]
+    rows = [(key, result[key]) for key in result if key in rest or "_error_" in key or "_innovations_" in key]
     say.table([(key, ", ".join(v) or "none" if isinstance(v, list) else v) for key, v in dict(rows).items()])

@@ -60,7 +60,7 @@ def open_scenario(
 
 
 def read_vehicle(file: VehicleFile) -> Vehicle:
-    file.expect_tables((*onboard.vehicle.TABLES, *sim_plant.spec.TABLES))
+    file.expect_tables((*onboard.vehicle.TABLES, *sim_plant.spec.TABLES, "excite"))
     settings = onboard.vehicle.read(file)
     plant = sim_plant.spec.read(file)
     worlds = sim_plant.spec.read_worlds(file)

@@ -1,0 +1,121 @@
+"""From a wrench to thruster forces, within the thrusters' limits (Panetsos and Kyriakopoulos eq. 5-6).
+
+    wrench = B f         column i of B: the axis e_i of thruster i, and r_i x e_i
+
+The forces of least effort come from B's pseudo-inverse. Where one would be beyond its limit, they first move along
+B's null space, which changes no wrench; if that is not enough the whole wrench is made smaller: it loses size, never
+direction. A wrench that the thrusters cannot make at all (B has fewer directions than six) is met as near as can be.
+Portable; floats, no allocation after the start.
+"""
+
+import math
+
+from onboard.control.matrix import dot, inverse, product, times, transposed, zeros
+
+ROUNDS = 24  # halvings on the way to the best move along a null direction
+SMALL = 1e-9
+
+
+def thruster_matrix(thrusters):
+    """B, 6 x n, of thrusters with at_m and axis."""
+    b = zeros(6, len(thrusters))
+    for k, thruster in enumerate(thrusters):
+        x, y, z = thruster["at_m"]
+        length = math.sqrt(dot(thruster["axis"], thruster["axis"]))
+        ex, ey, ez = [value / length for value in thruster["axis"]]
+        column = (ex, ey, ez, y * ez - z * ey, z * ex - x * ez, x * ey - y * ex)
+        for i in range(6):
+            b[i][k] = column[i]
+    return b
+
+
+def pseudo_inverse(b):
+    """B^T (B B^T + tiny)^-1: exact where B reaches all six directions, least squares where it does not."""
+    square = product(b, transposed(b))
+    for i in range(len(square)):
+        square[i][i] += SMALL
+    return product(transposed(b), inverse(square))
+
+
+def null_directions(b, pseudo):
+    """Orthonormal forces that make no wrench."""
+    n = len(b[0])
+    back = product(pseudo, b)
+    found = []
+    for k in range(n):
+        v = [(1.0 if i == k else 0.0) - back[i][k] for i in range(n)]
+        for other in found:
+            part = dot(v, other)
+            v = [a - part * c for a, c in zip(v, other)]
+        length = math.sqrt(dot(v, v))
+        if length > 1e-3:
+            found.append([value / length for value in v])
+    return found
+
+
+class Allocation:
+    """`forces(wrench)` fills `force`; `share` of the wrench was possible (1: all of it)."""
+
+    def __init__(self, thrusters, low, high):
+        self.b = thruster_matrix(thrusters)
+        self._pseudo = pseudo_inverse(self.b)
+        self._null = null_directions(self.b, self._pseudo)
+        self._low = low  # N, below 0
+        self._high = high  # N, above 0
+        self.force = [0.0] * len(thrusters)
+        self.share = 1.0
+
+    def forces(self, wrench):
+        force = self.force
+        times(self._pseudo, wrench, force)
+        worst = self._worst(force)
+        if worst > 1.0:
+            for direction in self._null:
+                worst = self._relieve(direction)
+        self.share = 1.0
+        if worst > 1.0:
+            self.share = 1.0 / worst
+            for i in range(len(force)):
+                force[i] *= self.share
+        return force
+
+    def _worst(self, force):
+        """The largest force in shares of its limit."""
+        worst = 0.0
+        for i in range(len(force)):
+            share = force[i] / (self._high[i] if force[i] > 0 else self._low[i])
+            if share > worst:
+                worst = share
+        return worst
+
+    def _along(self, direction, t):
+        """The largest share after a move by t, and whether it grows with t."""
+        worst = 0.0
+        grows = False
+        for i in range(len(direction)):
+            moved = self.force[i] + t * direction[i]
+            limit = self._high[i] if moved > 0 else self._low[i]
+            if moved / limit > worst:
+                worst = moved / limit
+                grows = direction[i] * limit > 0
+        return worst, grows
+
+    def _relieve(self, direction):
+        """Move along a null direction to where the largest share is least; it is convex in t, so halving finds it."""
+        reach = 0.0
+        for i in range(len(self.force)):
+            if abs(self.force[i]) > reach:
+                reach = abs(self.force[i])
+        low = -2.0 * reach
+        high = 2.0 * reach
+        for _ in range(ROUNDS):
+            middle = 0.5 * (low + high)
+            _, grows = self._along(direction, middle)
+            if grows:
+                high = middle
+            else:
+                low = middle
+        t = 0.5 * (low + high)
+        for i in range(len(direction)):
+            self.force[i] += t * direction[i]
+        return self._worst(self.force)

@@ -1,0 +1,377 @@
+"""`caudal excite`: limits kept, gradients true, the reference's figures reached, the same by the same seed."""
+
+import json
+import tomllib
+
+import msgspec
+import numpy as np
+import pytest
+
+from hal.vehicle_file import VehicleFile
+from onboard.guidance.bezier import Trajectory
+from onboard.spec_trajectory import TrajectoryTable, disagreements
+from tools import excite_out, motion_model
+from tools.cli import main
+from tools.excite import find
+from tools.excite_bench import REFERENCE
+from tools.excite_curve import curve, motion, points
+from tools.excite_noise import row_noise
+from tools.excite_search import barrier
+from tools.excite_spec import divided, read
+from tools.excite_start import middle, start
+from tools.excite_value import OBJECTIVES, Objective, quality
+
+VEHICLE = (
+    """
+name = "tank"
+
+[estimate]
+x = "camera_x"
+y = "camera_y"
+depth = "depth"
+turn_rate = "gyro"
+
+[control.model]
+inertia = [
+  [28, 0, 1.5, 0, 0, 0], [0, 40, 0, 0, 0, 0.9], [1.5, 0, 48, 0, 0, 0],
+  [0, 0, 0, 0.9, 0, 0], [0, 0, 0, 0, 1.2, 0], [0, 0.9, 0, 0, 0, 1.6],
+]
+
+[plant.sensor]
+camera_x = { kind = "position_x", metres_per_count = 0.001, noise_m = 0.003, rate_hz = 20.0 }
+camera_y = { kind = "position_y", metres_per_count = 0.001, noise_m = 0.003, rate_hz = 20.0 }
+depth = { kind = "depth", metres_per_count = 0.001, noise_m = 0.003, rate_hz = 20.0 }
+gyro = { kind = "yaw_rate", rad_s_per_count = 0.001, noise_rad_s = 0.004, rate_hz = 50.0 }
+"""
+    + REFERENCE
+)
+
+
+def vehicle_file(*overrides: str) -> VehicleFile:
+    return VehicleFile.parse(VEHICLE, "tank.toml", overrides)
+
+
+def shape_of(*overrides: str):
+    return curve(read(vehicle_file(*overrides)))
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return shape_of()
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("excite") / "tank.toml"
+    path.write_text(VEHICLE)
+    return path
+
+
+@pytest.fixture(scope="module")
+def best(path):
+    """The default command's result, and the trajectory it wrote."""
+    out = path.with_name("best.toml")
+    assert main(["excite", str(path), "--out", str(out)]) == 0
+    return tomllib.loads(out.read_text())["trajectory"]["excite"]
+
+
+@pytest.fixture(scope="module")
+def raw(reference):
+    return find(reference, "cond", None, middle(reference, "tank"), 3, 0)
+
+
+# The numbers --------------------------------------------------------------------------------------------------
+
+
+def test_the_equalities_and_limits_are_as_many_as_the_equations_give(reference):
+    assert reference.spread.shape == (105, 87)  # 420 numbers, 72 equalities, 348 free
+    assert 4 * reference.limits.rows.shape[0] == 1152
+    assert len(motion(reference, points(reference, middle(reference, "tank")))[0]) == 1401
+
+
+@pytest.mark.parametrize("kind", OBJECTIVES)
+@pytest.mark.parametrize("power", [None, 16.0])
+def test_gradients_are_the_central_differences(reference, kind, power):
+    objective = Objective(reference, kind, row_noise(vehicle_file(), reference.table))
+    random = np.random.default_rng(1)
+    free = start(reference, middle(reference, "tank"), seed=5, turn=0)
+    _, slope = objective(free, power)
+    for _ in range(5):
+        way = random.normal(size=free.shape)
+        way *= 1e-4 / np.linalg.norm(way)
+        rise = objective(free + way, power)[0] - objective(free - way, power)[0]
+        assert np.vdot(slope, way) == pytest.approx(rise / 2, rel=1e-5)
+
+
+def test_the_level_model_is_the_equation_of_motion_written_out():
+    """M a + C(v) v + D v + g of four freedoms (Panetsos and Kyriakopoulos eq. 2, 3), by hand."""
+    random = np.random.default_rng(3)
+    names = motion_model.LEVEL_SETS["linear"]
+    theta = random.normal(size=len(names))
+    m = dict(zip(names, theta, strict=True))
+    (u, v, w, r), acceleration = random.normal(size=4), random.normal(size=4)
+    inertia = np.array(
+        [
+            [m["m11"], 0, m["m13"], 0],
+            [0, m["m22"], 0, m["m26"]],
+            [m["m13"], 0, m["m33"], 0],
+            [0, m["m26"], 0, m["m66"]],
+        ]
+    )
+    drag = np.array([[m[f"d{i}{j}"] for j in (1, 2, 3, 6)] for i in (1, 2, 3, 6)])
+    a1, a2 = m["m11"] * u + m["m13"] * w, m["m22"] * v + m["m26"] * r
+    turning = np.array([-r * a2, r * a1, 0.0, u * a2 - v * a1])
+    assert np.vdot(turning, [u, v, w, r]) == pytest.approx(0.0, abs=1e-12)
+    expected = inertia @ acceleration + turning + drag @ [u, v, w, r] + [0, 0, m["net_weight"], 0]
+    six, change = np.array([[u, v, w, 0, 0, r]]), np.zeros((1, 6))
+    change[0, list(motion_model.LEVEL)] = acceleration
+    s = motion_model.coefficients(names, motion_model.LEVEL)
+    found = motion_model.regressor(s, motion_model.features(six, change)) @ theta
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def in_base_frame(pose, velocity):
+    """Velocities u v w p q r of a level vehicle, base frame with z up."""
+    x, y, depth, turn = velocity
+    c, s = np.cos(pose[3]), np.sin(pose[3])
+    return np.array([c * x + s * y, c * y - s * x, -depth, 0.0, 0.0, turn])
+
+
+def test_the_figures_are_those_of_the_regressor_itself(reference):
+    """Against motion_model's features and regressor, on the onboard curve, accelerations by small differences."""
+    free = start(reference, middle(reference, "tank"), seed=2, turn=0)
+    table = {"segment_s": reference.table.segment_s, "points": points(reference, free).tolist()}
+    trajectory, step_s = Trajectory(table), 1e-4
+    v, a = np.empty((1401, 6)), np.empty((1401, 6))
+    for k in range(1401):
+        moved = []
+        for t_s in (0.2 * k - step_s, 0.2 * k, 0.2 * k + step_s):
+            trajectory.at(t_s)
+            moved.append(in_base_frame(trajectory.pose, trajectory.velocity))
+        v[k], a[k] = moved[1], (moved[2] - moved[0]) / (2 * step_s)
+    s = motion_model.coefficients(motion_model.LEVEL_SETS["linear"], motion_model.LEVEL)
+    y = motion_model.regressor(s, motion_model.features(v, a))
+    found = quality(reference, free)
+    assert found.condition_number == pytest.approx(np.linalg.cond(y), rel=1e-6)
+    scaled = np.linalg.cond(y / np.linalg.norm(y, axis=0))
+    assert found.scaled_condition_number == pytest.approx(scaled, rel=1e-6)
+    assert found.log_det == pytest.approx(np.linalg.slogdet(y.T @ y)[1], abs=1e-4)
+    assert found.rms_heave_acc == pytest.approx(np.sqrt(np.mean(a[:, 2] ** 2)), rel=1e-6)
+
+
+def test_random_starts_are_inside_all_limits_and_differ(reference):
+    centre = middle(reference, "tank")
+    starts = [start(reference, centre, seed, turn) for seed in (0, 1) for turn in (0, 1)]
+    assert all(np.isfinite(barrier(reference.limits, free)[0]) for free in starts)
+    assert all(np.abs(a - b).max() > 0.01 for k, a in enumerate(starts) for b in starts[:k])
+
+
+def test_three_starts_reach_a_raw_condition_number_of_119(reference, raw):
+    best = min(raw, key=lambda one: one.found.value).found
+    found = quality(reference, best.free)
+    assert found.condition_number <= 119.0
+    assert found.condition_number < 0.7 * quality(reference, raw[0].begun).condition_number
+
+
+def test_the_raw_optimum_is_nothing_but_the_heave_acceleration(reference, raw):
+    for one in raw:
+        found = quality(reference, one.found.free)
+        assert found.condition_number * found.rms_heave_acc == pytest.approx(1.0, rel=0.01)
+
+
+def test_each_objective_is_best_by_its_own_measure(reference):
+    noise = row_noise(vehicle_file(), reference.table)
+    centre = middle(reference, "tank")
+    found = {
+        kind: quality(reference, find(reference, kind, noise, centre, 1, 0)[0].found.free, noise)
+        for kind in OBJECTIVES
+    }
+    assert min(found, key=lambda kind: found[kind].condition_number) == "cond"
+    assert min(found, key=lambda kind: found[kind].scaled_condition_number) == "scaled"
+    assert max(found, key=lambda kind: found[kind].log_det) == "d"
+
+
+def test_more_segments_excite_more_within_the_same_limits(reference, raw):
+    table = divided(reference.table, 10)
+    assert table.excited[::2] == table.excited[1::2] == reference.table.excited
+    shape = curve(table)
+    (one,) = find(shape, "cond", None, middle(shape, "tank"), 1, 0)
+    assert quality(shape, one.found.free).condition_number < 33
+    assert excite_out.violation(shape, points(shape, one.found.free)) == 0
+
+
+def test_noise_falls_with_the_readings_and_rises_with_a_shorter_window():
+    noise = row_noise(vehicle_file(), read(vehicle_file()))
+    per_kg = noise / [28, 40, 48, 1.6]
+    reading_m = np.hypot(0.003, 0.001 / 12**0.5)
+    assert per_kg[:3] == pytest.approx([np.sqrt(720 / 40) * reading_m / 4] * 3)
+    faster = row_noise(vehicle_file("plant.sensor.depth.rate_hz=80.0"), read(vehicle_file()))
+    assert faster / noise == pytest.approx([1, 1, 0.5, 1])
+    shorter = vehicle_file("excite.smooth_s=1.0")
+    assert row_noise(shorter, read(shorter)) / noise == pytest.approx([2**2.5] * 3 + [2**1.5])
+
+
+def test_parabolas_fitted_to_noise_are_as_noisy_as_the_formula_says():
+    random = np.random.default_rng(0)
+    times = (np.arange(40) + 0.5) / 20 - 1.0
+    readings = random.normal(scale=0.003, size=(40, 4000))
+    second = 2 * np.polyfit(times, readings, 2)[0]
+    first = np.polyfit(times, readings, 2)[1]
+    assert second.std() == pytest.approx(0.003 * np.sqrt(720 / 40) / 4, rel=0.05)
+    assert first.std() == pytest.approx(0.003 * np.sqrt(12 / 40) / 2, rel=0.05)
+
+
+# The trajectory that is written -------------------------------------------------------------------------------
+
+
+def test_the_written_trajectory_fits_its_table_and_is_smooth_at_its_joins(best):
+    table = msgspec.convert(best, TrajectoryTable)
+    assert list(disagreements(table)) == []
+
+
+def test_the_written_trajectory_keeps_every_limit_at_its_points_and_every_10_ms(reference, best):
+    assert excite_out.violation(reference, np.array(best["points"])) <= 1e-9
+    table, trajectory = reference.table, Trajectory(best)
+    for k in range(28001):
+        trajectory.at(k * 0.01)
+        segment = min(int(k * 0.01 / 56), 4)
+        for kind in ("pose", "velocity", "acceleration"):
+            low, high = table.bounds(kind, segment)
+            if k % 5600:  # a join belongs to both
+                values = getattr(trajectory, kind)
+                assert all(a - 1e-9 <= b <= c + 1e-9 for a, b, c in zip(low, values, high, strict=True))
+
+
+def test_it_starts_and_ends_at_rest_where_the_table_says(best):
+    trajectory = Trajectory(best)
+    for t_s in (1e-9, 280.0 - 1e-9):
+        trajectory.at(t_s)
+        assert trajectory.pose == pytest.approx([3.15, 1.85, 0.9, 0.0], abs=1e-8)
+        assert trajectory.velocity == pytest.approx([0.0] * 4, abs=1e-8)
+        assert trajectory.acceleration == pytest.approx([0.0] * 4, abs=1e-8)
+
+
+def test_pose_velocity_and_acceleration_do_not_jump_at_the_joins(best):
+    trajectory = Trajectory(best)
+    for join_s in (56.0, 112.0, 168.0, 224.0):
+        sides = []
+        for t_s in (join_s - 1e-9, join_s + 1e-9):
+            trajectory.at(t_s)
+            sides.append([*trajectory.pose, *trajectory.velocity, *trajectory.acceleration])
+        assert sides[0] == pytest.approx(sides[1], abs=1e-8)
+
+
+def test_segments_of_different_length_meet_as_smoothly():
+    shape = shape_of("excite.segment_s=[40.0, 60.0, 50.0, 70.0, 60.0]")
+    control = points(shape, start(shape, middle(shape, "tank"), 0, 0))
+    table = TrajectoryTable(segment_s=shape.table.segment_s, points=control.tolist())
+    assert list(disagreements(table)) == []
+    assert excite_out.violation(shape, control) == 0
+
+
+def test_it_may_end_elsewhere_than_it_started():
+    shape = shape_of("excite.end.x_m=4.0", "excite.end.heading_rad=1.0")
+    control = points(shape, start(shape, middle(shape, "tank"), 0, 0))
+    assert control[-1, -1] == pytest.approx([4.0, 1.85, 0.9, 1.0])
+    assert excite_out.violation(shape, control) == 0
+
+
+# The command --------------------------------------------------------------------------------------------------
+
+
+def excite(capsys, path, *words, code=0):
+    assert main(["excite", str(path), *words]) == code
+    return capsys.readouterr()
+
+
+def test_the_command_reports_and_writes_the_same_by_the_same_seed(capsys, path, tmp_path):
+    words = ["--starts", "1", "--seed", "3", "--objective", "cond", "--json", "--out"]
+    results = [
+        json.loads(excite(capsys, path, *words, str(tmp_path / name)).out) for name in ("a.toml", "b.toml")
+    ]
+    assert (tmp_path / "a.toml").read_bytes() == (tmp_path / "b.toml").read_bytes()
+    assert (tmp_path / "a.svg").read_text().startswith("<?xml")
+    a, b = ({k: v for k, v in r.items() if k not in ("cpu_s", "out", "picture")} for r in results)
+    assert a == b
+    assert a["samples"] == 1401 and a["max_constraint_violation"] <= 1e-9
+    assert a["cond_times_rms_heave_acc"] == pytest.approx(1.0, rel=0.01)
+    assert results[0]["cpu_s"] > 0
+
+
+def test_the_command_says_how_to_track_what_it_found(capsys, path, tmp_path):
+    out = str(tmp_path / "a.toml")
+    said = excite(capsys, path, "--starts", "1", "--segments", "3", "--out", out)
+    assert f"--scenario excite --with {out}" in said.out and "best so far" in said.err
+
+
+def test_slsqp_from_the_same_start_is_no_better(capsys, path, tmp_path):
+    """On a smaller task, for the time it takes; what each costs is `caudal bench`'s to show."""
+    small = [
+        "--set",
+        "excite.order=8",
+        "--set",
+        "excite.sample_s=1.0",
+        "--starts",
+        "1",
+        "--objective",
+        "cond",
+    ]
+    words = [*small, "--against", "slsqp", "--json", "--out", str(tmp_path / "a.toml")]
+    result = json.loads(excite(capsys, path, *words).out)
+    assert result["slsqp_cpu_s"] > 0 and result["slsqp_to_own_cpu"] > 0
+    assert result["condition_number"] <= result["slsqp_condition_number"]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (["excite.start.x_m=9.0"], ["start.x_m", "start outside the tank", "0.65 to 5.65"]),
+        (["excite.end.depth_m=0.1"], ["end.depth_m", "outside the tank"]),
+        (["excite.low.y_m=3.5"], ["low.y_m", "not below"]),
+        (["excite.velocity.x_m_s=0.001", "excite.end.x_m=5.0"], ["no trajectory of x", "velocity", "widen"]),
+        (["excite.end.depth_m=1.3", "excite.excited.4=[\"x\"]"], ["depth, pose in segment 5", "move it"]),
+        (["excite.excited=[[\"x\"]]"], ["excited", "1 entries for 5 segments"]),
+        (["excite.excited.0=[\"surge\"]"], ["excited", "surge"]),
+        (["excite.acceleration.depth_m_s2=0.0"], ["depth_m_s2"]),
+        (["excite.segment_s=[]"], ["segment_s"]),
+        (["excite.sample_s=5.0"], ["sample_s", "fewer samples"]),
+        (["excite.orders=3"], ["orders"]),
+        (["estimate.x=\"\""], ["estimate.x", "--objective cond"]),
+        (["estimate.x=\"sonar\""], ["sonar"]),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_one_sentence(capsys, path, overrides, words):
+    sets = [word for override in overrides for word in ("--set", override)]
+    said = excite(capsys, path, "--starts", "1", *sets, code=2).err
+    assert all(word in said for word in words), said
+    assert "Traceback" not in said and said.count("\n") == 1
+
+
+def test_without_a_model_or_limits_it_says_what_is_missing(capsys, tmp_path):
+    for cut, words in (("[control.model]", "control"), ("[excite]", "excite: there is none")):
+        bare = tmp_path / "bare.toml"
+        bare.write_text(VEHICLE.replace(cut, "[spare]"))
+        assert words in excite(capsys, bare, "--starts", "1", code=2).err
+
+
+def test_bad_words_are_refused_before_the_work(capsys, path, tmp_path):
+    assert ".toml" in excite(capsys, path, "--out", "a.csv", code=2).err
+    assert "more than 60" in excite(capsys, path, "--segments", "1000", code=2).err
+    (tmp_path / "file").write_text("")
+    out = str(tmp_path / "file" / "a.toml")
+    assert (
+        "cannot write"
+        in excite(capsys, path, "--starts", "1", "--objective", "cond", "--out", out, code=2).err
+    )
+
+
+def test_a_trajectory_table_that_jumps_or_has_a_segment_too_many_is_named():
+    still = [[1.0, 1.0, 1.0, 0.0]] * 4
+    moved = [[1.0, 1.0, 1.5, 0.0]] * 4
+    (jump,) = disagreements(TrajectoryTable(segment_s=[5.0, 5.0], points=[still, moved]))
+    assert jump[0] == "points.1" and "pose in depth jumps by 0.5" in jump[1]
+    kink = [[1.0 + 0.1 * k, 1.0, 1.0, 0.0] for k in range(4)]
+    (jump,) = disagreements(TrajectoryTable(segment_s=[5.0, 5.0], points=[still, kink]))
+    assert "velocity in x jumps" in jump[1]
+    (count,) = disagreements(TrajectoryTable(segment_s=[5.0], points=[still, still]))
+    assert "2 segments, but segment_s has 1" in count[1]

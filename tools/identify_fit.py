@@ -1,0 +1,152 @@
+"""The likeliest parameters given every reading of every run (the prediction-error method).
+
+Nothing is differentiated and nothing smoothed: the curves of tools/identify_track.py are only what the equations are
+made linear about. Each freedom is also pushed by an acceleration that no model knows (a tether, eddies, a thruster's map
+that is a little off), wandering with a memory of its own; how strongly, the readings say. Without it a vehicle under
+control would mislead: its controller answers every push, and the answer would be taken for the cause. Where nothing
+pushes, its strength goes to nothing.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from tools.identify_filter import Linear, run_filter
+from tools.identify_linear import Line
+from tools.identify_motion import STEP_S
+from tools.identify_shoot import pack
+from tools.identify_squares import is_inertia
+from tools.identify_track import Track
+from tools.motion_model import LEVEL, Matrices, matrices
+
+ROUNDS = 15
+SETTLED = 0.02  # of a standard error
+NUDGE = 1e-6  # of a parameter's scale
+WEAKEST, STRONGEST = 1e-6, 1.0  # pushes, m/s2 or rad/s2
+QUICK_S, SLOW_S = 0.1, 30.0  # their memory
+
+
+class Pushes(NamedTuple):
+    strength: np.ndarray  # of each freedom that moves: m/s2 or rad/s2, one standard deviation
+    memory_s: float
+
+
+class Fit(NamedTuple):
+    values: dict[str, float]
+    covariance: np.ndarray  # in the order of the values
+    pushes: Pushes
+    rounds: int
+    settled: bool
+
+
+class Normal(NamedTuple):
+    """Normal equations of the parameters over all runs, and -2 log likelihood."""
+
+    a: np.ndarray
+    g: np.ndarray
+    deviance: float
+
+
+class Search:
+    """Parameters sought in several runs at once."""
+
+    def __init__(
+        self, tracks: Sequence[Track], names: Sequence[str], rows: Sequence[int], base: Matrices
+    ) -> None:
+        self.names, self.rows, self.base = list(names), list(rows), base
+        self.level = tuple(rows) == LEVEL
+        self.runs = [Line(track, self.level) for track in tracks]
+        self.pushes = Pushes(np.full(len(rows), 3e-3), 1.0)
+
+    def model(self, theta: np.ndarray) -> Matrices:
+        return matrices(dict(zip(self.names, theta.tolist(), strict=True)), self.base)
+
+    def fit(self, start: dict[str, float]) -> Fit:
+        theta = np.array([start[name] for name in self.names])
+        linear = self._linear(theta)
+        self.pushes = self._likeliest(linear)
+        now = self._normal(linear, self.pushes)
+        for done in range(1, ROUNDS + 1):
+            covariance, step = _solved(now)
+            error = np.sqrt(np.diag(covariance))
+            settled = bool(np.all(np.abs(step) < SETTLED * error))
+            if settled:
+                break
+            share = 1.0
+            while share > 1e-3:
+                new = theta + share * step
+                if is_inertia(self.model(new), self.rows):
+                    linear = self._linear(new)
+                    then = self._normal(linear, self.pushes)
+                    if np.isfinite(then.deviance) and then.deviance <= now.deviance + 1e-3:
+                        break
+                share /= 2
+            else:
+                break
+            theta, now = new, then
+            if done in (1, 3):
+                self.pushes = self._likeliest(linear)
+                now = self._normal(linear, self.pushes)
+        values = dict(zip(self.names, theta.tolist(), strict=True))
+        return Fit(values, covariance, self.pushes, done, settled)
+
+    def _linear(self, theta: np.ndarray) -> list[Linear]:
+        nudge = NUDGE * np.maximum(np.abs(theta), scales(self.names, theta))
+        models = np.array([pack(self.model(t), self.level) for t in [theta, *(theta + np.diag(nudge))]])
+        return [run.linear(models, nudge) for run in self.runs]
+
+    def _normal(self, linear: list[Linear], pushes: Pushes) -> Normal:
+        count = len(self.names)
+        a, g, deviance = np.zeros((count, count)), np.zeros(count), 0.0
+        for run, one in zip(self.runs, linear, strict=True):
+            sums = run_filter(one, run.spread, pushes.strength, pushes.memory_s, STEP_S)
+            squares = sums.squares
+            deviance += sums.log_variance
+            if one.gyros:  # each run has biases of its own
+                last = slice(1 + count, None)
+                inner, cross = squares[last, last], squares[last, : 1 + count]
+                squares = squares[: 1 + count, : 1 + count] - cross.T @ np.linalg.solve(inner, cross)
+                deviance += float(np.linalg.slogdet(inner)[1])
+            deviance += float(squares[0, 0])
+            a += squares[1:, 1:]
+            g -= squares[1:, 0]
+        return Normal(a, g, deviance)
+
+    def _likeliest(self, linear: list[Linear]) -> Pushes:
+        """Strengths and memory under which the readings are likeliest, parameters being free."""
+
+        def deviance(logs: np.ndarray) -> float:
+            normal = self._normal(linear, Pushes(np.exp(logs[:-1]), float(np.exp(logs[-1]))))
+            size = np.sqrt(np.diag(normal.a))
+            scaled, right = normal.a / np.outer(size, size), normal.g / size
+            sign, log = np.linalg.slogdet(scaled)
+            if sign <= 0 or not np.isfinite(normal.deviance):
+                return 1e12
+            return normal.deviance - float(right @ np.linalg.solve(scaled, right)) + log + 2 * float(np.log(size).sum())
+
+        limits = [(np.log(WEAKEST), np.log(STRONGEST))] * len(self.rows) + [(np.log(QUICK_S), np.log(SLOW_S))]
+        start = np.log(np.append(np.clip(self.pushes.strength, 10 * WEAKEST, None), self.pushes.memory_s))
+        options = {"maxiter": 20, "ftol": 1e-8, "eps": 1e-3, "maxls": 10}
+        found = minimize(deviance, start, method="L-BFGS-B", bounds=limits, options=options).x
+        return Pushes(np.exp(found[:-1]), float(np.exp(found[-1])))
+
+
+def _solved(normal: Normal) -> tuple[np.ndarray, np.ndarray]:
+    size = np.sqrt(np.maximum(np.diag(normal.a), 1e-300))
+    covariance = np.linalg.pinv(normal.a / np.outer(size, size), rcond=1e-12, hermitian=True) / np.outer(size, size)
+    return covariance, covariance @ normal.g
+
+
+def scales(names: Sequence[str], theta: np.ndarray) -> np.ndarray:
+    """What a parameter is measured by: its own size on the diagonal, that of its two diagonals off it."""
+    own = {name: abs(float(value)) for name, value in zip(names, theta, strict=True)}
+    out = []
+    for name in names:
+        kind, places = name[0], name[1:]
+        if places.isdigit():
+            out.append(np.sqrt(np.prod([own.get(f"{kind}{i}{i}", 1.0) for i in places])))
+        else:
+            out.append(1.0)
+    return np.maximum(np.array(out), 1e-3)

@@ -1,0 +1,84 @@
+"""A run made linear about its smoothed track: every step of the model is simulated from the track, and nudged."""
+
+import numpy as np
+
+from tools.identify_filter import Linear
+from tools.identify_motion import LEVEL_READINGS, PLACES, RATES, STEP_S
+from tools.identify_shoot import shoot
+from tools.identify_track import GYROS, Track
+from tools.motion_model import ALL, LEVEL
+
+NUDGE = 1e-6  # of a state
+PUSH_NUDGE = 1e-4  # m/s2, rad/s2
+AT_ONCE = 8  # models simulated together: all of them would fill the memory
+
+
+class Line:
+    """What of a run does not change with the parameters: its readings, and where they stand."""
+
+    def __init__(self, track: Track, level: bool) -> None:
+        self.track, self.level = track, level
+        self.freedoms = list(LEVEL if level else ALL)
+        self.free = self.freedoms + [6 + k for k in self.freedoms]  # of a state
+        noise = {name: curve.noise[0] for name, curve in track.curves.items()}
+        noise |= {GYROS[a]: c.noise[1] for a, c in track.curves.items() if a in GYROS and len(c.noise) > 1}
+        self.seen = [n for n in PLACES if n in track.motion.readings and (not level or n in LEVEL_READINGS)]
+        self.seen = [n for n in self.seen if n in noise]
+        self.gyros = [n for n in self.seen if n in RATES]
+        parts = [self._readings(name, noise[name]) for name in self.seen]
+        merged = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        order = np.lexsort((merged[1], merged[0]))
+        node, share, state, gyro, off, variance = (column[order] for column in merged)
+        self._readings_in_order = node, share, state, gyro, off, variance
+        self.spread = np.array([0.1] * len(self.free))  # m, rad, m/s, rad/s: far more than a track is off
+
+    def _readings(self, name: str, noise: float) -> tuple[np.ndarray, ...]:
+        """Readings of one sensor less the track; those within one step are made one."""
+        motion = self.track.motion
+        time_s, value = motion.readings[name]
+        at = (time_s - motion.start_s) / STEP_S
+        inside = (at >= 0) & (at < len(motion.wrench))
+        at, off = at[inside], (value - self.track.at(name, time_s))[inside]
+        node, which, count = np.unique(np.floor(at).astype(np.int64), return_inverse=True, return_counts=True)
+        share, off = (np.bincount(which, part) / count for part in (at - np.floor(at), off))
+        state = np.full(len(node), self.free.index(PLACES[name]))
+        gyro = np.full(len(node), self.gyros.index(name) if name in RATES else -1)
+        return node, share, state, gyro, off, noise**2 / count
+
+    def linear(self, models: np.ndarray, nudge: np.ndarray) -> Linear:
+        """models[0] is the present one, models[1 + k] has parameter k larger by nudge[k]."""
+        states = self.track.states
+        free, steps = self.free, len(self.track.motion.wrench)
+        jobs = [(model, size, -1, -1) for model, size in zip(models[1:], nudge, strict=True)]
+        jobs += [(models[0], NUDGE, state, -1) for state in free]
+        jobs += [(models[0], PUSH_NUDGE, -1, freedom) for freedom in self.freedoms]
+        base = self._step(models[:1], states[None, :-1])[0]
+        slopes = np.empty((steps, len(free), len(jobs)))
+        for first in range(0, len(jobs), AT_ONCE):
+            batch = jobs[first : first + AT_ONCE]
+            starts = np.repeat(states[None, :-1], len(batch), axis=0)
+            push = np.zeros((len(batch), 6))
+            for k, (_, size, state, freedom) in enumerate(batch):
+                if state >= 0:
+                    starts[k, :, state] += size
+                if freedom >= 0:
+                    push[k, freedom] = size
+            found = self._step(np.array([job[0] for job in batch]), starts, push)
+            for k, job in enumerate(batch):
+                slopes[:, :, first + k] = (found[k] - base) / job[1]
+        parameters = len(nudge)
+        miss = (base - states[1:, free])[:, :, None]
+        pushed = parameters + len(free)
+        return Linear(
+            np.ascontiguousarray(slopes[:, :, parameters:pushed]),
+            np.concatenate([miss, slopes[:, :, :parameters]], axis=2),
+            np.ascontiguousarray(slopes[:, :, pushed:]),
+            *self._readings_in_order, len(self.gyros),
+        )  # fmt: skip
+
+    def _step(self, models: np.ndarray, starts: np.ndarray, push: np.ndarray | None = None) -> np.ndarray:
+        """(model, step, free state) one step on."""
+        first = np.arange(starts.shape[1])
+        held = self.track.held if self.level else None
+        states, _ = shoot(models, starts, first, 1, self.track.motion.wrench, held, push)
+        return states[:, :, 1, self.free]
