@@ -94,7 +94,7 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
         "rate_hz": loop.rate_hz,
         "guide_hz": loop.guide_hz,
         "gait": gait and msgspec.to_builtins(gait),
-        "control": msgspec.to_builtins(control),
+        "control": _plain_control(control),
         "estimate": msgspec.to_builtins(estimate),
         "guidance": guidance
         and {
@@ -107,6 +107,14 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
             for name, scenario in scenarios.items()
         },
     }
+
+
+def _plain_control(control: Control) -> dict[str, Any]:
+    """Thrusters as a list: a microcontroller's dictionaries have no order."""
+    plain: dict[str, Any] = msgspec.to_builtins(control)
+    if isinstance(control, WrenchControl):
+        plain["thruster"] = [{"name": name, **place} for name, place in plain["thruster"].items()]
+    return plain
 
 
 def _plain_scenario(

@@ -122,7 +122,10 @@ def control_problems(
         elif actuators[name]["map"] != "thruster":
             yield f"thruster.{name}", f'actuator "{name}" is no thruster'
         elif actuators[name]["min_n"] >= 0 or actuators[name]["max_n"] <= 0:
-            yield f"thruster.{name}", f'actuator "{name}" pushes one way only; min_n must be below 0 and max_n above'
+            yield (
+                f"thruster.{name}",
+                f'actuator "{name}" pushes one way only; min_n must be below 0 and max_n above',
+            )
         if not any(place.axis):
             yield f"thruster.{name}.axis", "has no length; point it the way it pushes"
     yield from model_problems(control.model)
@@ -133,7 +136,10 @@ def model_problems(model: ModelTable) -> Iterator[tuple[str, str]]:
     for i in range(6):
         for j in range(i):
             if abs(m[i][j] - m[j][i]) > 1e-9 * (abs(m[i][i]) + abs(m[j][j])):
-                yield "model.inertia", f"row {i + 1} column {j + 1} is not as row {j + 1} column {i + 1}; make them one"
+                yield (
+                    "model.inertia",
+                    f"row {i + 1} column {j + 1} is not as row {j + 1} column {i + 1}; make them one",
+                )
                 return
     if not _positive(m):
         yield "model.inertia", "is not positive definite: some motion would have no inertia"
@@ -157,10 +163,12 @@ def _positive(m: list[list[float]]) -> bool:
 def task_problems(scenario: PoseTask, trajectories: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if isinstance(scenario, FollowTask) and scenario.trajectory not in trajectories:
         known = ", ".join(trajectories) or "none"
-        yield "trajectory", f'there is no [trajectory.{scenario.trajectory}]; there are: {known}'
+        yield "trajectory", f"there is no [trajectory.{scenario.trajectory}]; there are: {known}"
     if isinstance(scenario, ManualTask):
         times = [row.at_s for row in scenario.rows]
         if times != sorted(times):
             yield "rows", "at_s must not fall from row to row"
-    if isinstance(scenario, PilotTask) and any(a >= b for a, b in zip(scenario.low, scenario.high, strict=True)):
+    if isinstance(scenario, PilotTask) and any(
+        a >= b for a, b in zip(scenario.low, scenario.high, strict=True)
+    ):
         yield "low", "every low must be below its high"

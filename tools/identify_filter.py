@@ -4,10 +4,13 @@ The run's true state is its smoothed track plus a small error x, which the equat
 
     x' = F x + e + E (change of the parameters) + pushes,     reading = H x + noise
 
-e is where one step of the model from the track misses the track's next node. The filter runs on all of this at once:
+e is where one step of the model misses the track's next node. The filter runs on all of this at once:
 beside x it carries what x would change by with every parameter and gyro bias. What each reading then adds to what was
 expected of it (its innovation) is white if noise and pushes are what they are said to be, so least squares on the
 innovations are the likeliest parameters, and their normal equations an honest covariance.
+
+F and E are taken where the filter was the last time, not on the track: the track knows what came later, and so would
+mistake noise for its cause.
 """
 
 import math
@@ -36,27 +39,30 @@ class Linear(NamedTuple):
 class Sums(NamedTuple):
     squares: np.ndarray  # (1 + parameters + biases) square: of the innovations and their derivatives
     log_variance: float  # sum of the logarithms of the innovations' variances
+    path: np.ndarray  # (step, n): the error as known at every node from what came up to there
 
 
-def run_filter(linear: Linear, spread: np.ndarray, strength: np.ndarray, memory_s: float, step_s: float) -> Sums:
+def run_filter(
+    linear: Linear, spread: np.ndarray, strength: np.ndarray, memory_s: float, step_s: float
+) -> Sums:
     """`spread` is what the track may be off at its start; `strength` that of each freedom's push, one deviation."""
     steps, n, columns = linear.miss.shape
     freedoms = linear.push.shape[2]
     size, width = n + freedoms, columns + linear.gyros
     keep = math.exp(-step_s / memory_s)
     covariance = np.diag(np.concatenate([spread**2, strength**2]))
-    squares = np.zeros((width, width))
+    squares, path = np.zeros((width, width)), np.zeros((steps, n))
     log_variance = _filter(
         linear.carry, linear.miss, linear.push, linear.node, linear.share, linear.state, linear.gyro,
         linear.off, linear.variance, keep, strength**2 * (1 - keep**2), covariance, np.zeros((size, width)),
-        squares, np.zeros((3, size, max(size, width))), np.zeros((3, max(size, width))),
+        squares, path, np.zeros((3, size, max(size, width))), np.zeros((3, max(size, width))),
     )  # fmt: skip
-    return Sums(squares, log_variance)
+    return Sums(squares, log_variance, path)
 
 
 @compiled
 def _filter(
-    carry, miss, push, node, share, state, gyro, off, variance, keep, fresh, p, x, squares, work, line
+    carry, miss, push, node, share, state, gyro, off, variance, keep, fresh, p, x, squares, path, work, line
 ):
     steps, n, columns = miss.shape
     freedoms = push.shape[2]
@@ -106,6 +112,7 @@ def _filter(
             log_variance += math.log(total)
             at += 1
         for i in range(n):
+            path[k, i] = x[i, 0]
             for c in range(width):
                 total = miss[k, i, c] if c < columns else 0.0
                 for j in range(size):

@@ -22,7 +22,7 @@ from tools.identify_track import Track
 from tools.motion_model import LEVEL, Matrices, matrices
 
 ROUNDS = 15
-SETTLED = 0.02  # of a standard error
+SETTLED = 0.05  # of a standard error
 NUDGE = 1e-6  # of a parameter's scale
 WEAKEST, STRONGEST = 1e-6, 1.0  # pushes, m/s2 or rad/s2
 QUICK_S, SLOW_S = 0.1, 30.0  # their memory
@@ -65,44 +65,54 @@ class Search:
 
     def fit(self, start: dict[str, float]) -> Fit:
         theta = np.array([start[name] for name in self.names])
-        linear = self._linear(theta)
-        self.pushes = self._likeliest(linear)
-        now = self._normal(linear, self.pushes)
-        for done in range(1, ROUNDS + 1):
+        self.pushes = self._likeliest(self._linear(theta))
+        linear, now = self._at(theta)
+        settled = False
+        for done in range(1, ROUNDS + 1):  # noqa: B007
             covariance, step = _solved(now)
             error = np.sqrt(np.diag(covariance))
-            settled = bool(np.all(np.abs(step) < SETTLED * error))
+            settled = done > 2 and bool(np.all(np.abs(step) < SETTLED * error))
             if settled:
                 break
             share = 1.0
-            while share > 1e-3:
-                new = theta + share * step
-                if is_inertia(self.model(new), self.rows):
-                    linear = self._linear(new)
-                    then = self._normal(linear, self.pushes)
-                    if np.isfinite(then.deviance) and then.deviance <= now.deviance + 1e-3:
-                        break
+            while not self._helps(theta + share * step, now, share * float(step @ now.g)):
                 share /= 2
-            else:
-                break
-            theta, now = new, then
+                if share < 1e-3:
+                    break
+            theta = theta + share * step
+            linear, now = self._at(theta)
             if done in (1, 3):
                 self.pushes = self._likeliest(linear)
-                now = self._normal(linear, self.pushes)
+                linear, now = self._at(theta)
         values = dict(zip(self.names, theta.tolist(), strict=True))
         return Fit(values, covariance, self.pushes, done, settled)
+
+    def _at(self, theta: np.ndarray) -> tuple[list[Linear], Normal]:
+        """Linear about where the filter goes with these parameters."""
+        self._normal(self._linear(theta), self.pushes, follow=True)
+        linear = self._linear(theta)
+        return linear, self._normal(linear, self.pushes)
+
+    def _helps(self, theta: np.ndarray, now: Normal, hoped: float) -> bool:
+        """Is this a body, and do the readings not object?"""
+        if not is_inertia(self.model(theta), self.rows):
+            return False
+        then = self._normal(self._linear(theta), self.pushes).deviance
+        return bool(np.isfinite(then)) and then < now.deviance + 0.5 * abs(hoped) + 1.0
 
     def _linear(self, theta: np.ndarray) -> list[Linear]:
         nudge = NUDGE * np.maximum(np.abs(theta), scales(self.names, theta))
         models = np.array([pack(self.model(t), self.level) for t in [theta, *(theta + np.diag(nudge))]])
         return [run.linear(models, nudge) for run in self.runs]
 
-    def _normal(self, linear: list[Linear], pushes: Pushes) -> Normal:
+    def _normal(self, linear: list[Linear], pushes: Pushes, follow: bool = False) -> Normal:
         count = len(self.names)
         a, g, deviance = np.zeros((count, count)), np.zeros(count), 0.0
         for run, one in zip(self.runs, linear, strict=True):
             sums = run_filter(one, run.spread, pushes.strength, pushes.memory_s, STEP_S)
             squares = sums.squares
+            if follow:
+                run.path = sums.path
             deviance += sums.log_variance
             if one.gyros:  # each run has biases of its own
                 last = slice(1 + count, None)
@@ -124,7 +134,12 @@ class Search:
             sign, log = np.linalg.slogdet(scaled)
             if sign <= 0 or not np.isfinite(normal.deviance):
                 return 1e12
-            return normal.deviance - float(right @ np.linalg.solve(scaled, right)) + log + 2 * float(np.log(size).sum())
+            return (
+                normal.deviance
+                - float(right @ np.linalg.solve(scaled, right))
+                + log
+                + 2 * float(np.log(size).sum())
+            )
 
         limits = [(np.log(WEAKEST), np.log(STRONGEST))] * len(self.rows) + [(np.log(QUICK_S), np.log(SLOW_S))]
         start = np.log(np.append(np.clip(self.pushes.strength, 10 * WEAKEST, None), self.pushes.memory_s))
@@ -135,7 +150,9 @@ class Search:
 
 def _solved(normal: Normal) -> tuple[np.ndarray, np.ndarray]:
     size = np.sqrt(np.maximum(np.diag(normal.a), 1e-300))
-    covariance = np.linalg.pinv(normal.a / np.outer(size, size), rcond=1e-12, hermitian=True) / np.outer(size, size)
+    covariance = np.linalg.pinv(normal.a / np.outer(size, size), rcond=1e-12, hermitian=True) / np.outer(
+        size, size
+    )
     return covariance, covariance @ normal.g
 
 

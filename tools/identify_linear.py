@@ -1,4 +1,4 @@
-"""A run made linear about its smoothed track: every step of the model is simulated from the track, and nudged."""
+"""A run made linear: every step of the model is simulated from where the vehicle was thought to be, and nudged."""
 
 import numpy as np
 
@@ -30,6 +30,7 @@ class Line:
         order = np.lexsort((merged[1], merged[0]))
         node, share, state, gyro, off, variance = (column[order] for column in merged)
         self._readings_in_order = node, share, state, gyro, off, variance
+        self.path = np.zeros((len(track.motion.wrench), len(self.free)))  # where it was, less the track
         self.spread = np.array([0.1] * len(self.free))  # m, rad, m/s, rad/s: far more than a track is off
 
     def _readings(self, name: str, noise: float) -> tuple[np.ndarray, ...]:
@@ -47,16 +48,17 @@ class Line:
 
     def linear(self, models: np.ndarray, nudge: np.ndarray) -> Linear:
         """models[0] is the present one, models[1 + k] has parameter k larger by nudge[k]."""
-        states = self.track.states
+        states = self.track.states[:-1].copy()
+        states[:, self.free] += self.path
         free, steps = self.free, len(self.track.motion.wrench)
         jobs = [(model, size, -1, -1) for model, size in zip(models[1:], nudge, strict=True)]
         jobs += [(models[0], NUDGE, state, -1) for state in free]
         jobs += [(models[0], PUSH_NUDGE, -1, freedom) for freedom in self.freedoms]
-        base = self._step(models[:1], states[None, :-1])[0]
+        base = self._step(models[:1], states[None])[0]
         slopes = np.empty((steps, len(free), len(jobs)))
         for first in range(0, len(jobs), AT_ONCE):
             batch = jobs[first : first + AT_ONCE]
-            starts = np.repeat(states[None, :-1], len(batch), axis=0)
+            starts = np.repeat(states[None], len(batch), axis=0)
             push = np.zeros((len(batch), 6))
             for k, (_, size, state, freedom) in enumerate(batch):
                 if state >= 0:
@@ -67,11 +69,12 @@ class Line:
             for k, job in enumerate(batch):
                 slopes[:, :, first + k] = (found[k] - base) / job[1]
         parameters = len(nudge)
-        miss = (base - states[1:, free])[:, :, None]
         pushed = parameters + len(free)
+        carry = slopes[:, :, parameters:pushed]
+        miss = base - np.einsum("sij,sj->si", carry, self.path) - self.track.states[1:, free]
         return Linear(
-            np.ascontiguousarray(slopes[:, :, parameters:pushed]),
-            np.concatenate([miss, slopes[:, :, :parameters]], axis=2),
+            np.ascontiguousarray(carry),
+            np.concatenate([miss[:, :, None], slopes[:, :, :parameters]], axis=2),
             np.ascontiguousarray(slopes[:, :, pushed:]),
             *self._readings_in_order, len(self.gyros),
         )  # fmt: skip

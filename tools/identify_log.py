@@ -52,7 +52,9 @@ def _motion(log: Log, name: str, label: str, file: VehicleFile) -> Motion:
     roles = file.read("estimate", EstimateTable)
     time_s = np.array(counts.time_ns) / 1e9
     if time_s[-1] - time_s[0] < SHORTEST_S:
-        raise Refused(f"{label} is {time_s[-1] - time_s[0]:.0f} s long; at least {SHORTEST_S:.0f} s are needed")
+        raise Refused(
+            f"{label} is {time_s[-1] - time_s[0]:.0f} s long; at least {SHORTEST_S:.0f} s are needed"
+        )
     readings = {}
     for role in ROLES:
         sensor = getattr(roles, role)
@@ -60,7 +62,9 @@ def _motion(log: Log, name: str, label: str, file: VehicleFile) -> Motion:
         if found is None or len(found.time_s) < SHORTEST_S:  # one a second at least
             if role in NEEDED:
                 why = f"estimate.{role} names no sensor" if not sensor else f"{sensor} has hardly a reading"
-                raise Refused(f"{label} records no {NEEDED[role]} ({why}); without it nothing can be identified")
+                raise Refused(
+                    f"{label} records no {NEEDED[role]} ({why}); without it nothing can be identified"
+                )
             continue
         if role in ANGLES:
             found = Readings(found.time_s, np.unwrap(found.value))
@@ -108,10 +112,7 @@ def _forces_n(channel: dict, pulses_us: list, volts: np.ndarray | None) -> np.nd
 
 
 def _lagged(asked_n: np.ndarray, edges_s: np.ndarray, place: Place) -> np.ndarray:
-    """Mean force over every tick, of a motor that follows its pulse with a delay and a first-order lag."""
-    if place.delay_s:
-        ticks = np.searchsorted(edges_s, edges_s[:-1] - place.delay_s + 1e-9, side="right") - 1
-        asked_n = np.where(ticks >= 0, asked_n[np.maximum(ticks, 0)], 0.0)
+    """Mean force over every tick, of a motor that follows its pulse with a first-order lag."""
     if not place.lag_s:
         return asked_n
     span_s = np.diff(edges_s)

@@ -160,7 +160,9 @@ class _Problem:
             rows = BSpline.design_matrix(at, knots, DEGREE - derivative).toarray()
             for k in range(derivative):
                 size = n - derivative + 1 + k
-                rows = rows @ diags_array([-1.0, 1.0], offsets=[0, 1], shape=(size - 1, size)).toarray() / KNOT_S
+                rows = (
+                    rows @ diags_array([-1.0, 1.0], offsets=[0, 1], shape=(size - 1, size)).toarray() / KNOT_S
+                )
             answers = cho_solve_banded((factor, False), rows.T)
             values[derivative] = noise * np.sqrt(np.mean(np.sum(rows.T * answers, axis=0)))
         return float(values[0]), float(values[1]), float(values[2])

@@ -94,7 +94,9 @@ def _with_an_inertia(a, b, names, rows, base, start):
     right = q.T @ b
     masses = [k for k, name in enumerate(names) if name[0] == "m"]
     others = [k for k in range(len(names)) if k not in masses]
-    lower = [(max(i, j), min(i, j)) for i, j in ((int(names[k][1]) - 1, int(names[k][2]) - 1) for k in masses)]
+    lower = [
+        (max(i, j), min(i, j)) for i, j in ((int(names[k][1]) - 1, int(names[k][2]) - 1) for k in masses)
+    ]
     index = list(rows)
 
     def fill(x: np.ndarray) -> np.ndarray:
@@ -109,7 +111,10 @@ def _with_an_inertia(a, b, names, rows, base, start):
 
     guess = np.abs([start[f"m{i + 1}{i + 1}"] for i in index if f"m{i + 1}{i + 1}" in start])
     floor = 0.05 * max(float(np.median(guess)), 1e-3)
-    x0 = [0.5 * np.log(max(abs(start[names[k]]), floor)) if i == j else 0.0 for k, (i, j) in zip(masses, lower, strict=True)]
+    x0 = [
+        0.5 * np.log(max(abs(start[names[k]]), floor)) if i == j else 0.0
+        for k, (i, j) in zip(masses, lower, strict=True)
+    ]
     x0 += [start[names[k]] for k in others]
     found = least_squares(lambda x: r @ fill(x) - right, x0, x_scale="jac", max_nfev=200)
     return dict(zip(names, fill(found.x).tolist(), strict=True))

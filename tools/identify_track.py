@@ -39,10 +39,7 @@ class Track(NamedTuple):
 def track(motion: Motion) -> Track:
     """Curves through all readings; a vehicle that does not measure roll and pitch is taken to be level."""
     start_s, end_s = motion.start_s, motion.nodes_s[-1]
-    curves = {
-        name: fit_curve([Source(motion.readings[name], 0)], start_s, end_s)
-        for name in ("x", "y", "z")
-    }
+    curves = {name: fit_curve([Source(motion.readings[name], 0)], start_s, end_s) for name in ("x", "y", "z")}
     angles = {
         name: fit_curve([Source(motion.readings[name], 0)], start_s, end_s)
         for name in GYROS

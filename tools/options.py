@@ -53,7 +53,9 @@ class With(argparse.Action):
         except OSError as error:
             raise Refused(f"--with {path}: {error.strerror}") from error
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise Refused(f"--with {path}: no TOML ({error}); give a file such as caudal excite writes") from error
+            raise Refused(
+                f"--with {path}: no TOML ({error}); give a file such as caudal excite writes"
+            ) from error
         lines = [f"{key}={as_toml(value)}" for key, value in leaves(tables)]
         namespace.set = [*(namespace.set or []), *lines]
 

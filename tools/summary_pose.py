@@ -14,6 +14,8 @@ def column(log: Log, topic: str, field: str) -> np.ndarray:
 def pose_figures(log: Log, name: str, settle_s: float) -> dict[str, float]:
     """Against the truth, from settle_s on: where it was off what it wanted, and off what it believed."""
     truth, state = f"/{name}/truth", f"/{name}/state"
+    if state not in log.topics:  # at the far end of a wire nobody wrote down what it wanted
+        return {}
     count = min(len(log.topics[topic]) for topic in (truth, state))
     late = np.array(log.topics[truth].time_ns[:count]) > settle_s * 1e9
 

@@ -41,7 +41,7 @@ def null_directions(b, pseudo):
     """Orthonormal forces that make no wrench."""
     n = len(b[0])
     back = product(pseudo, b)
-    found = []
+    found = []  # type: list[list[float]]
     for k in range(n):
         v = [(1.0 if i == k else 0.0) - back[i][k] for i in range(n)]
         for other in found:

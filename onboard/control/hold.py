@@ -10,7 +10,7 @@ thrusters cannot give what is asked. Without an estimate it asks for no force.
 
 import math
 
-from hal.fixed import fixed
+from hal.fixed import ONE, fixed
 from onboard.control.allocation import Allocation
 from onboard.control.matrix import times
 from onboard.control.motion import Motion
@@ -25,11 +25,11 @@ class PoseHold:
         self._feed_forward = control["feed_forward"]
         self._gains = [control["gains"][axis] for axis in AXES]
         self._dt = 1 / rate_hz
-        self._channels = [board.actuator(name) for name in control["thruster"]]
+        self._channels = [board.actuator(t["name"]) for t in control["thruster"]]
         self.allocation = Allocation(
-            list(control["thruster"].values()),
-            [board.actuators[i].low / 16384 for i in self._channels],
-            [board.actuators[i].high / 16384 for i in self._channels],
+            control["thruster"],
+            [board.actuators[i].low / ONE for i in self._channels],
+            [board.actuators[i].high / ONE for i in self._channels],
         )
         self._sum = [0.0] * 6
         self._error = [0.0] * 6

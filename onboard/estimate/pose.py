@@ -21,9 +21,9 @@ class PoseEstimator:
         dt = 1 / rate_hz
         self._board = board
         self._motion = Motion(control["model"])
-        self._thrusters = [board.actuator(name) for name in control["thruster"]]
-        self._b = thruster_matrix(list(control["thruster"].values()))
-        self._lag = [1 - math.exp(-dt / max(t["lag_s"], 1e-6)) for t in control["thruster"].values()]
+        self._thrusters = [board.actuator(t["name"]) for t in control["thruster"]]
+        self._b = thruster_matrix(control["thruster"])
+        self._lag = [1 - math.exp(-dt / max(t["lag_s"], 1e-6)) for t in control["thruster"]]
         self._force = [0.0] * len(self._thrusters)
         self._wrench = [0.0] * 6
         self._v = [0.0] * 6
@@ -36,7 +36,9 @@ class PoseEstimator:
             Axis(noise, noise["position_m"], level, dt),
             Axis(noise, noise["depth_m"], d[2][2] / m[2][2], dt),
         ]
-        self._angles = [Angle(noise["angle_rad"], noise["rate_rad_s"], noise["bias_rad_s2"], dt) for _ in range(3)]
+        self._angles = [
+            Angle(noise["angle_rad"], noise["rate_rad_s"], noise["bias_rad_s2"], dt) for _ in range(3)
+        ]
         self._places = [channel(board, settings[key]) for key in ("x", "y", "depth")]
         self._tilts = [channel(board, settings[key]) for key in ("roll", "pitch", "heading")]
         self._gyros = [channel(board, settings[key]) for key in ("roll_rate", "pitch_rate", "turn_rate")]

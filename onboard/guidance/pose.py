@@ -18,48 +18,55 @@ NEAR_RAD = 0.05
 SETTLE_S = 2.0  # ...for so long
 
 
-class Hold:
-    """Keeps the wanted pose, `settings["pose"]` or the first one known, approached at no more than cruise speed."""
+class PoseTask:
+    """Wants the pose it has when it first knows one; `lead(estimate, want, free)` says what next."""
 
     error_m = None
 
-    def __init__(self, settings, control, guide_hz):
-        self._goal = settings["pose"]
-        self._dt = 1 / guide_hz
+    def __init__(self, control, guide_hz):
         self._cruise = control["cruise"]  # m/s, m/s, m/s, rad/s
+        self._dt = 1 / guide_hz
 
     def step(self, state):
         estimate, want = state.estimate, state.want
         if estimate.x_m is None or estimate.heading_rad is None:
             return
         if want.heading_rad is None:
-            take_pose(estimate, want)
-            if self._goal is None:
-                self._goal = [want.x_m, want.y_m, want.depth_m, want.heading_rad]
+            want.x_m, want.y_m = estimate.x_m, estimate.y_m
+            want.depth_m, want.heading_rad = estimate.depth_m, estimate.heading_rad
+        self.lead(estimate, want, state.free)
+
+    def lead(self, estimate, want, free):
+        raise NotImplementedError
+
+
+class Hold(PoseTask):
+    """Keeps the wanted pose, `settings["pose"]` or the first one known, approached at no more than cruise speed."""
+
+    def __init__(self, settings, control, guide_hz):
+        super().__init__(control, guide_hz)
+        self._goal = settings["pose"]
+
+    def lead(self, estimate, want, free):
+        if self._goal is None:
+            self._goal = [want.x_m, want.y_m, want.depth_m, want.heading_rad]
         approach(want, self._goal, self._cruise, self._dt)
         self.error_m = off_m(estimate, self._goal)
 
 
-class Follow:
+class Follow(PoseTask):
     def __init__(self, settings, control, guide_hz):
+        super().__init__(control, guide_hz)
         self.trajectory = Trajectory(settings["trajectory"])
-        self._dt = 1 / guide_hz
-        self._cruise = control["cruise"]
         self._near_s = 0.0
         self.time_s = None  # of the trajectory; None on the way to its start
-        self.error_m = None
 
-    def step(self, state):
-        estimate, want = state.estimate, state.want
-        if estimate.x_m is None or estimate.heading_rad is None:
-            return
-        if want.heading_rad is None:
-            take_pose(estimate, want)
+    def lead(self, estimate, want, free):
         if self.time_s is None:
             goal = self.trajectory.pose
             approach(want, goal, self._cruise, self._dt)
             near = off_m(estimate, goal) < NEAR_M and abs(wrap(goal[3] - estimate.heading_rad)) < NEAR_RAD
-            self._near_s = self._near_s + self._dt if near and state.free else 0.0
+            self._near_s = self._near_s + self._dt if near and free else 0.0
             if self._near_s >= SETTLE_S:
                 self.time_s = 0.0
             return
@@ -83,10 +90,7 @@ class Sticks:
         self._change = self._dt / control["stick_s"]
         self._felt = [0.0] * 4
 
-    def move(self, state, stick):
-        estimate, want = state.estimate, state.want
-        if want.heading_rad is None:
-            take_pose(estimate, want)
+    def move(self, estimate, want, stick):
         rate, push = want.pose_rate, want.pose_acceleration
         for k in range(4):  # a stick is moved at once; the wanted speed follows within stick_s
             gap = stick[k] - self._felt[k]
@@ -95,7 +99,9 @@ class Sticks:
         s = math.sin(want.heading_rad)
         ahead = self._felt[0] * self._cruise[0]
         port = self._felt[1] * self._cruise[1]
-        for k, value in enumerate((c * ahead - s * port, s * ahead + c * port, -self._felt[2] * self._cruise[2])):
+        for k, value in enumerate(
+            (c * ahead - s * port, s * ahead + c * port, -self._felt[2] * self._cruise[2])
+        ):
             push[k] = (value - rate[k]) / self._dt
             rate[k] = value
         push[3] = (self._felt[3] * self._cruise[3] - rate[3]) / self._dt
@@ -113,59 +119,50 @@ class Sticks:
             want.depth_m = estimate.depth_m + (want.depth_m - estimate.depth_m) * share
 
 
-class Manual:
+class Manual(PoseTask):
     """Sticks by the clock: rows of at_s and stick."""
 
-    error_m = None
-
     def __init__(self, settings, control, guide_hz):
+        super().__init__(control, guide_hz)
         self._rows = settings["rows"]
         self._sticks = Sticks(control, guide_hz)
-        self._dt = 1 / guide_hz
         self._time_s = 0.0
         self._next = 0
         self._stick = [0.0] * 4
 
-    def step(self, state):
-        if state.estimate.x_m is None or state.estimate.heading_rad is None:
-            return
+    def lead(self, estimate, want, free):
         while self._next < len(self._rows) and self._rows[self._next]["at_s"] <= self._time_s:
             self._stick = self._rows[self._next]["stick"]
             self._next += 1
-        self._sticks.move(state, self._stick)
+        self._sticks.move(estimate, want, self._stick)
         self._time_s += self._dt
 
 
-class Pilot:
+class Pilot(PoseTask):
     """A made-up pilot: picks a place in the box, leans on the sticks towards it at once, lets go, picks another.
 
     Turns and dives at random on the way. Its own random numbers, so that a run repeats on every runtime.
     """
 
-    error_m = None
-
     def __init__(self, settings, control, guide_hz):
+        super().__init__(control, guide_hz)
         self._low = settings["low"]
         self._high = settings["high"]
         self._change_s = settings["change_s"]
         self._sticks = Sticks(control, guide_hz)
-        self._dt = 1 / guide_hz
         self._left_s = 0.0
         self._stick = [0.0] * 4
         self._goal = [0.0] * 4
         self._push = 1.0
         self._seed = settings["seed"] * 2 + 1
 
-    def step(self, state):
-        estimate = state.estimate
-        if estimate.x_m is None or estimate.heading_rad is None:
-            return
+    def lead(self, estimate, want, free):
         self._left_s -= self._dt
         near = abs(estimate.x_m - self._goal[0]) + abs(estimate.y_m - self._goal[1]) < 0.3
         if self._left_s <= 0.0 or near:
             self._pick()
         self._lean(estimate)
-        self._sticks.move(state, self._stick)
+        self._sticks.move(estimate, want, self._stick)
 
     def _pick(self):
         self._left_s = self._change_s * (0.5 + self._draw())
@@ -189,11 +186,6 @@ class Pilot:
     def _draw(self):
         self._seed = (self._seed * 48271) % 2147483647  # Lehmer's
         return self._seed / 2147483647
-
-
-def take_pose(estimate, want):
-    want.x_m, want.y_m = estimate.x_m, estimate.y_m
-    want.depth_m, want.heading_rad = estimate.depth_m, estimate.heading_rad
 
 
 def approach(want, goal, cruise, dt):

@@ -17,7 +17,14 @@ SLEW_US = 12.0 * 636.6 / 100  # the fish's slew limit in microseconds a tick
 @pytest.mark.parametrize("controller", ["cpython", "micropython"])
 @pytest.mark.parametrize(
     "vehicle, scenario",
-    [("fish", "cruise"), ("fish", "pool"), (EEL, "pool"), ("snake", "shells"), ("ray", "dive")],
+    [
+        ("fish", "cruise"),
+        ("fish", "pool"),
+        (EEL, "pool"),
+        ("snake", "shells"),
+        ("ray", "dive"),
+        ("rov", "sticks"),
+    ],
 )
 def test_bench_and_simulation_command_the_same_to_the_bit(caudal, vehicle, scenario, controller):
     common = ("--scenario", scenario, "--for", 20)

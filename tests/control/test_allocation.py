@@ -1,0 +1,86 @@
+"""From a wrench to thruster forces: exact where it can be, as large as it can be in the same direction where not."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from onboard.control.allocation import Allocation, thruster_matrix
+
+VEHICLE = [
+    {"at_m": [0.22, 0.16, 0.0], "axis": [1, -1, 0]},
+    {"at_m": [0.22, -0.16, 0.0], "axis": [1, 1, 0]},
+    {"at_m": [-0.22, 0.16, 0.0], "axis": [1, 1, 0]},
+    {"at_m": [-0.22, -0.16, 0.0], "axis": [1, -1, 0]},
+    {"at_m": [-0.12, 0.14, 0.0], "axis": [0, 0, 1]},
+    {"at_m": [-0.12, -0.14, 0.0], "axis": [0, 0, 1]},
+    {"at_m": [0.24, 0.0, 0.0], "axis": [0, 0, 1]},
+]
+# Eight: two null directions.
+EIGHT = [*VEHICLE, {"at_m": [-0.3, 0.0, 0.1], "axis": [0, 1, 0.2]}]
+LOW, HIGH = -30.0, 38.0
+
+component = st.floats(-200, 200, allow_nan=False).map(lambda value: round(value, 3))
+wrenches = st.tuples(component, component, component, *[component.map(lambda v: 0.1 * v)] * 3)
+
+
+def allocation(thrusters):
+    return Allocation(thrusters, [LOW] * len(thrusters), [HIGH] * len(thrusters))
+
+
+def largest_share(thrusters, wrench):
+    """The most of a wrench that any forces within the limits make, by linear programming."""
+    b, n = np.array(thruster_matrix(thrusters)), len(thrusters)
+    found = linprog(
+        [0.0] * n + [-1.0],
+        A_eq=np.column_stack([b, -np.array(wrench)]),
+        b_eq=np.zeros(6),
+        bounds=[(LOW, HIGH)] * n + [(0, 1)],
+    )
+    return found.x[-1]
+
+
+def test_the_matrix_has_each_thrusters_axis_and_its_moment():
+    b = np.array(thruster_matrix(VEHICLE))
+    for k, thruster in enumerate(VEHICLE):
+        axis = np.array(thruster["axis"]) / np.linalg.norm(thruster["axis"])
+        assert np.allclose(b[:3, k], axis) and np.allclose(b[3:, k], np.cross(thruster["at_m"], axis))
+
+
+@pytest.mark.parametrize("thrusters", [VEHICLE, EIGHT], ids=["seven", "eight"])
+@given(wrench=wrenches)
+def test_forces_stay_within_limits_and_keep_the_wrenchs_direction(thrusters, wrench):
+    thrust = allocation(thrusters)
+    force = np.array(thrust.forces(wrench))
+    assert (force >= LOW - 1e-9).all() and (force <= HIGH + 1e-9).all()
+    made = np.array(thrust.b) @ force
+    assert np.allclose(made, thrust.share * np.array(wrench), atol=1e-5)
+    size = np.linalg.norm(made) * np.linalg.norm(wrench)
+    if size > 1e-6:
+        assert np.degrees(np.arccos(np.clip(made @ wrench / size, -1, 1))) < 0.01
+
+
+@settings(max_examples=60, deadline=None)
+@given(wrench=wrenches)
+def test_no_forces_within_the_limits_make_more_of_a_wrench(wrench):
+    thrust = allocation(VEHICLE)
+    thrust.forces(wrench)
+    assert thrust.share == pytest.approx(largest_share(VEHICLE, wrench), rel=1e-4, abs=1e-6)
+
+
+def test_the_null_space_is_used_before_the_wrench_is_cut():
+    thrust = allocation(VEHICLE)
+    least_effort = np.linalg.pinv(np.array(thrust.b))
+    cut = [
+        wrench
+        for wrench in np.random.default_rng(1).uniform(-1, 1, (200, 6)) * [80, 80, 60, 2, 3, 20]
+        if max(least_effort @ wrench / HIGH) > 1 and thrust.forces(wrench) is not None and thrust.share == 1.0
+    ]
+    assert cut, "some wrenches are within reach only beside the forces of least effort"
+
+
+def test_with_fewer_than_six_directions_it_makes_what_it_can():
+    thrust = allocation(VEHICLE[:4])  # level ones alone
+    made = np.array(thrust.b) @ thrust.forces([10.0, 5.0, 8.0, 0.0, 0.0, 1.0])
+    assert made[[0, 1, 5]] == pytest.approx([10.0, 5.0, 1.0], abs=1e-3) and made[2] == 0.0

@@ -1,0 +1,121 @@
+"""The vehicle with thrusters in its tank: closed loop through pulses and counts, sensor noise on, several seeds."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tools.fleet import Fleet
+from tools.vehicles import open_vehicle
+
+SEEDS = range(3)
+CURRENT = "plant.tree.current_m_s=[0.05,0.02,0]"
+BLIND = tuple(f"plant.sensor.{axis}.{key}" for axis in "xy" for key in ("drop_from_s=20.0", "drop_for_s=5.0"))
+ROUGH = (
+    "plant.tree.body.0.drag.quadratic=[15,25,30,0.5,0.6,0.5]",
+    "plant.tether.drag_n_s_per_m=2",
+    "plant.tether.twist_n_m_per_rad=0.1",
+)
+NAMES = ("x", "y", "depth", "heading")
+
+
+@cache
+def swim(scenario: str, seed: int, seconds: float, *overrides: str) -> dict[str, np.ndarray]:
+    """Truth, what was wanted and what was believed, by name, every tick."""
+    vehicle = open_vehicle("rov", list(overrides))
+    fleet = Fleet(vehicle, scenario, seed)
+    body, state = fleet.swimmers[0].body, fleet.swimmers[0].loop.state
+    rows, nan = [], float("nan")
+    fleet.arm()
+    for _ in range(round(seconds * 1e6 / fleet.period_us)):
+        truth = body.truth()  # of the instant that this tick's readings are of
+        fleet.step()
+        want, is_ = state.want, state.estimate
+        told = [want.x_m, want.y_m, want.depth_m, want.heading_rad]
+        believed = [is_.x_m, is_.y_m, is_.depth_m, is_.heading_rad]
+        nis = [getattr(is_, f"{name}_nis") for name in NAMES]
+        rows.append([*truth, *(nan if v is None else v for v in (*told, *believed, *nis))])
+    assert fleet.fault is None
+    fields = [*body.truth_fields, *(f"{part}_{name}" for part in ("want", "is", "nis") for name in NAMES)]
+    run = dict(zip(fields, np.array(rows).T, strict=True))
+    assert fleet.world.collisions == 0
+    return run
+
+
+def off_m(run, part, from_s=5.0):
+    gaps = [run[f"{part}_{name}"] - run[f"{name}_m"] for name in NAMES[:3]]
+    return np.sqrt(sum(gap**2 for gap in gaps))[round(50 * from_s) :]
+
+
+def off_deg(run, part, from_s=5.0):
+    gap = run[f"{part}_heading"] - run["heading_rad"]
+    return np.degrees(np.abs(np.angle(np.exp(1j * gap))))[round(50 * from_s) :]
+
+
+def rms(values):
+    return float(np.sqrt(np.mean(values**2)))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_it_keeps_station_in_a_current(seed):
+    run = swim("station", seed, 40.0, CURRENT)
+    assert off_m(run, "want", 10.0).max() < 0.03 and off_deg(run, "want").max() < 1.0
+    assert (
+        np.degrees(np.abs(run["roll_rad"])).max() < 1.0 and np.degrees(np.abs(run["pitch_rad"])).max() < 1.0
+    )
+
+
+@pytest.mark.parametrize("overrides", [(), ROUGH], ids=["as told", "quadratic drag and tether"])
+def test_it_tracks_the_excitation(overrides):
+    run = swim("excite", 0, 286.0, *overrides)
+    assert rms(off_m(run, "want")) < 0.03 and rms(off_deg(run, "want")) < 2.0
+    reached = np.ptp(run["x_m"]), np.ptp(run["y_m"]), np.ptp(run["depth_m"])
+    assert reached[0] > 3.0 and reached[1] > 1.5 and reached[2] > 0.5  # it did move
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_its_filter_knows_how_well_it_knows(seed):
+    run = swim("excite", seed, 120.0)
+    for name in NAMES:
+        nis = run[f"nis_{name}"]
+        assert 0.90 < np.mean(nis[np.isfinite(nis)] < 3.841) < 0.99, name
+    assert rms(off_m(run, "is")) < 0.004
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("scenario", ["station", "excite"])
+def test_five_seconds_without_a_camera_cost_less_than_15_cm(scenario, seed):
+    run = swim(scenario, seed, 40.0, CURRENT, *BLIND)
+    blind = run["nis_x"][round(50 * 20.2) : round(50 * 24.8)]
+    assert np.isnan(blind).all()
+    assert off_m(run, "is").max() < 0.15 and off_m(run, "want", 10.0).max() < 0.15
+
+
+@pytest.mark.parametrize("thruster", ["fore_port", "aft_starboard", "lift_port", "lift_fore"])
+def test_one_dead_thruster_does_not_end_station_keeping(thruster):
+    run = swim("station", 0, 60.0, CURRENT, f"plant.actuator.{thruster}.dead_from_s=15.0")
+    assert np.abs(run[f"{thruster}_n"][50 * 20 :]).max() < 1e-9
+    assert off_m(run, "want", 10.0).max() < 0.20 and off_deg(run, "want", 10.0).max() < 15.0
+
+
+def test_sticks_command_speeds_and_what_is_let_go_is_held():
+    run = swim("sticks", 0, 40.0)
+    at = lambda s: round(50 * s)  # noqa: E731
+    assert run["surge_m_s"][at(8.5)] == pytest.approx(0.3, abs=0.03)
+    held = slice(at(11.0), at(14.0))
+    assert np.ptp(run["x_m"][held]) < 0.03 and np.ptp(run["y_m"][held]) < 0.02
+    assert run["yaw_rate_rad_s"][at(21.0)] == pytest.approx(0.5, abs=0.06)
+    assert np.ptp(run["depth_m"][: at(21.5)]) < 0.03 < run["depth_m"][at(24.5)] - run["depth_m"][at(21.5)]
+
+
+def test_a_pilot_flies_all_over_the_tank_and_hits_nothing():
+    run = swim("joystick", 1, 120.0)
+    assert np.ptp(run["x_m"]) > 2.0 and np.ptp(run["y_m"]) > 1.0 and np.ptp(run["depth_m"]) > 0.4
+    assert rms(off_m(run, "want")) < 0.05
+
+
+def test_it_moves_nothing_before_it_knows_where_it_is():
+    blind = tuple(f"plant.sensor.x.{key}" for key in ("drop_from_s=0.0", "drop_for_s=8.0"))
+    run = swim("station", 0, 6.0, *blind)
+    forces = np.array([run[name] for name in run if name.endswith("_n")])
+    assert len(forces) == 7 and not forces.any()
