@@ -37,6 +37,9 @@ format: setup
 
 bench: setup
 	$(BIN)/caudal bench
+	$(BIN)/caudal bench loop rov
+	$(BIN)/caudal bench excite
+	$(BIN)/caudal bench plant
 
 clean:
 	rm -rf .venv build runs *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

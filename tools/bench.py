@@ -1,5 +1,6 @@
 """Measures the fish's loop (or another vehicle's): what a tick costs, what it allocates, how fast it simulates.
-`caudal bench plant` measures the tree engine instead, beside its peers (bench_plant.py).
+`caudal bench plant` measures the tree engine instead, beside its peers (bench_plant.py); `caudal bench excite` the
+search for an excitation trajectory beside scipy's SLSQP (excite_bench.py).
 
 Wall-clock figures depend on the machine and on what else it does: compare ratios to the reference of one run.
 """
@@ -23,9 +24,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "what",
         nargs="*",
-        metavar="[loop] [VEHICLE] | plant [VEHICLE ...]",
+        metavar="[loop] [VEHICLE] | plant [VEHICLE ...] | excite",
         help="loop (default) of a vehicle by name or file (default: fish); or plant: the tree engine, beside MuJoCo "
-        "and Pinocchio (default: every vehicle with a tree)",
+        "and Pinocchio (default: every vehicle with a tree); or excite: the search for a trajectory, beside SLSQP",
     )
     command.add_argument("--scenario", metavar="NAME", help="which scenario (default: the vehicle's first)")
     command.add_argument(
@@ -36,7 +37,12 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    what, *names = args.what if args.what and args.what[0] in ("loop", "plant") else ["loop", *args.what]
+    known = ("loop", "plant", "excite")
+    what, *names = args.what if args.what and args.what[0] in known else ["loop", *args.what]
+    if what == "excite":
+        from tools import excite_bench
+
+        return show(excite_bench.bench(), args.json)
     if what == "plant":
         from tools import bench_plant
 
@@ -47,10 +53,15 @@ def run(args: argparse.Namespace) -> int:
     result = {"vehicle": vehicle.name, "scenario": scenario_name}
     result["reference_us"] = reference_us()
     result |= tick_cost(fleet_ready(vehicle, scenario_name), args.seconds)
+    result |= stage_costs(fleet_ready(vehicle, scenario_name), args.seconds)
     result |= lockstep_rate(fleet_ready(vehicle, scenario_name), args.seconds)
     result |= allocations(fleet_ready(vehicle, scenario_name))
     result["tick_median_to_reference"] = result["tick_median_us"] / result["reference_us"]
-    if args.json:
+    return show(result, args.json)
+
+
+def show(result: dict, as_json: bool) -> int:
+    if as_json:
         say.as_json(result)
     else:
         say.table(list(result.items()))
@@ -96,6 +107,27 @@ def tick_cost(fleet: Fleet, seconds: float) -> dict:
         "tick_p99_us": costs_ns[int(0.99 * len(costs_ns))] / 1e3,
         "tick_worst_us": costs_ns[-1] / 1e3,
     }
+
+
+def stage_costs(fleet: Fleet, seconds: float) -> dict:
+    """The stages of the first vehicle's tick, each for itself: the filter, the controller..."""
+    costs_ns: dict[str, list[int]] = {}
+
+    def timed(name, step):
+        spent = costs_ns.setdefault(name, [])
+
+        def one(state):
+            start_ns = time.perf_counter_ns()
+            step(state)
+            spent.append(time.perf_counter_ns() - start_ns)
+
+        return one
+
+    for stage in fleet.swimmers[0].loop.stages:
+        stage.step = timed(stage.name, stage.step)
+    for _ in range(int(seconds * 1e6 / fleet.period_us)):
+        fleet.step()
+    return {f"{name}_median_us": statistics.median(spent) / 1e3 for name, spent in costs_ns.items()}
 
 
 def lockstep_rate(fleet: Fleet, seconds: float) -> dict:

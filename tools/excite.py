@@ -31,16 +31,20 @@ from tools.excite_search import FIRST, Found, search
 from tools.excite_spec import divided, read
 from tools.excite_start import middle, start
 from tools.excite_value import NAMES, OBJECTIVES, Objective, quality
-from tools.sweep import whole
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     options.add_vehicle(command)
     command.add_argument("--objective", choices=OBJECTIVES, default="d", help="what is best (default: d)")
-    command.add_argument("--starts", metavar="N", type=whole, default=3, help="random starts (default: 3)")
     command.add_argument(
-        "--segments", metavar="M", type=whole, help="the same time in M equal segments (default: the file's)"
+        "--starts", metavar="N", type=options.whole, default=3, help="random starts (default: 3)"
+    )
+    command.add_argument(
+        "--segments",
+        metavar="M",
+        type=options.whole,
+        help="the same time in M equal segments (default: the file's)",
     )
     command.add_argument("--seed", metavar="N", type=options.natural, default=0, help="of the random starts")
     options.add_set(command)

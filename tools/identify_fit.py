@@ -2,7 +2,9 @@
 
 Nothing is differentiated and nothing smoothed: the curves of tools/identify_track.py are only what the equations are
 made linear about. Each freedom is also pushed by an acceleration that no model knows (a tether, eddies, a thruster's map
-that is a little off), wandering with a memory of its own; how strongly, the readings say. Without it a vehicle under
+that is a little off), wandering with a memory of its own; how strongly, the readings say. So do they say how old each
+sensor's readings are when they come (a camera takes its time), since an age is easily taken for a mass: what is pushed
+later seems heavier. Without the pushes a vehicle under
 control would mislead: its controller answers every push, and the answer would be taken for the cause. Where nothing
 pushes, its strength goes to nothing.
 """
@@ -24,6 +26,7 @@ from tools.motion_model import LEVEL, Matrices, matrices
 ROUNDS = 15
 SETTLED = 0.05  # of a standard error
 NUDGE = 1e-6  # of a parameter's scale
+AGE_S = 0.1  # readings may be so old when they come
 WEAKEST, STRONGEST = 1e-6, 1.0  # pushes, m/s2 or rad/s2
 QUICK_S, SLOW_S = 0.1, 30.0  # their memory
 
@@ -106,7 +109,7 @@ class Search:
         return [run.linear(models, nudge) for run in self.runs]
 
     def _normal(self, linear: list[Linear], pushes: Pushes, follow: bool = False) -> Normal:
-        count = len(self.names)
+        count = linear[0].miss.shape[2] - 1
         a, g, deviance = np.zeros((count, count)), np.zeros(count), 0.0
         for run, one in zip(self.runs, linear, strict=True):
             sums = run_filter(one, run.spread, pushes.strength, pushes.memory_s, STEP_S)
@@ -114,36 +117,33 @@ class Search:
             if follow:
                 run.path = sums.path
             deviance += sums.log_variance
-            if one.gyros:  # each run has biases of its own
-                last = slice(1 + count, None)
-                inner, cross = squares[last, last], squares[last, : 1 + count]
-                squares = squares[: 1 + count, : 1 + count] - cross.T @ np.linalg.solve(inner, cross)
-                deviance += float(np.linalg.slogdet(inner)[1])
+            # each run has biases of its own; ages too, within what is plausible
+            last = slice(1 + count, None)
+            inner, cross = squares[last, last].copy(), squares[last, : 1 + count]
+            late = np.arange(one.biases, one.biases + one.ages)
+            inner[late, late] += 1 / AGE_S**2
+            answer = np.linalg.solve(inner, cross)
+            squares = squares[: 1 + count, : 1 + count] - cross.T @ answer
+            deviance += float(np.linalg.slogdet(inner)[1])
+            if follow:
+                run.aside = -answer[:, 0]
             deviance += float(squares[0, 0])
             a += squares[1:, 1:]
             g -= squares[1:, 0]
         return Normal(a, g, deviance)
 
     def _likeliest(self, linear: list[Linear]) -> Pushes:
-        """Strengths and memory under which the readings are likeliest, parameters being free."""
+        """Strengths and memory under which the readings are likeliest with the present parameters."""
+
+        bare = [one._replace(miss=np.ascontiguousarray(one.miss[:, :, :1])) for one in linear]
 
         def deviance(logs: np.ndarray) -> float:
-            normal = self._normal(linear, Pushes(np.exp(logs[:-1]), float(np.exp(logs[-1]))))
-            size = np.sqrt(np.diag(normal.a))
-            scaled, right = normal.a / np.outer(size, size), normal.g / size
-            sign, log = np.linalg.slogdet(scaled)
-            if sign <= 0 or not np.isfinite(normal.deviance):
-                return 1e12
-            return (
-                normal.deviance
-                - float(right @ np.linalg.solve(scaled, right))
-                + log
-                + 2 * float(np.log(size).sum())
-            )
+            found = self._normal(bare, Pushes(np.exp(logs[:-1]), float(np.exp(logs[-1])))).deviance
+            return found if np.isfinite(found) else 1e12
 
         limits = [(np.log(WEAKEST), np.log(STRONGEST))] * len(self.rows) + [(np.log(QUICK_S), np.log(SLOW_S))]
         start = np.log(np.append(np.clip(self.pushes.strength, 10 * WEAKEST, None), self.pushes.memory_s))
-        options = {"maxiter": 20, "ftol": 1e-8, "eps": 1e-3, "maxls": 10}
+        options = {"maxiter": 15, "ftol": 1e-7, "eps": 1e-3, "maxls": 10}
         found = minimize(deviance, start, method="L-BFGS-B", bounds=limits, options=options).x
         return Pushes(np.exp(found[:-1]), float(np.exp(found[-1])))
 

@@ -10,6 +10,7 @@ from tools.motion_model import ALL, LEVEL
 
 NUDGE = 1e-6  # of a state
 PUSH_NUDGE = 1e-4  # m/s2, rad/s2
+CLOCKS = {"x": "position", "y": "position"}  # sensors that share an age: one camera
 AT_ONCE = 8  # models simulated together: all of them would fill the memory
 
 
@@ -25,12 +26,13 @@ class Line:
         self.seen = [n for n in PLACES if n in track.motion.readings and (not level or n in LEVEL_READINGS)]
         self.seen = [n for n in self.seen if n in noise]
         self.gyros = [n for n in self.seen if n in RATES]
+        self.aged = list(dict.fromkeys(CLOCKS.get(n, n) for n in self.seen))
         parts = [self._readings(name, noise[name]) for name in self.seen]
         merged = [np.concatenate(column) for column in zip(*parts, strict=True)]
         order = np.lexsort((merged[1], merged[0]))
-        node, share, state, gyro, off, variance = (column[order] for column in merged)
-        self._readings_in_order = node, share, state, gyro, off, variance
+        self._in_order = [column[order] for column in merged]
         self.path = np.zeros((len(track.motion.wrench), len(self.free)))  # where it was, less the track
+        self.aside = np.zeros(len(self.gyros) + len(self.aged))  # biases, then ages in s
         self.spread = np.array([0.1] * len(self.free))  # m, rad, m/s, rad/s: far more than a track is off
 
     def _readings(self, name: str, noise: float) -> tuple[np.ndarray, ...]:
@@ -40,11 +42,18 @@ class Line:
         at = (time_s - motion.start_s) / STEP_S
         inside = (at >= 0) & (at < len(motion.wrench))
         at, off = at[inside], (value - self.track.at(name, time_s))[inside]
+        slope = -self.track.rate_at(name, time_s)[inside]
         node, which, count = np.unique(np.floor(at).astype(np.int64), return_inverse=True, return_counts=True)
-        share, off = (np.bincount(which, part) / count for part in (at - np.floor(at), off))
-        state = np.full(len(node), self.free.index(PLACES[name]))
-        gyro = np.full(len(node), self.gyros.index(name) if name in RATES else -1)
-        return node, share, state, gyro, off, noise**2 / count
+        share, off, slope = (np.bincount(which, part) / count for part in (at - np.floor(at), off, slope))
+        state, bias, age = (
+            np.full(len(node), index)
+            for index in (
+                self.free.index(PLACES[name]),
+                self.gyros.index(name) if name in RATES else -1,
+                self.aged.index(CLOCKS.get(name, name)),
+            )
+        )
+        return node, share, state, bias, age, slope, off, noise**2 / count
 
     def linear(self, models: np.ndarray, nudge: np.ndarray) -> Linear:
         """models[0] is the present one, models[1 + k] has parameter k larger by nudge[k]."""
@@ -76,7 +85,7 @@ class Line:
             np.ascontiguousarray(carry),
             np.concatenate([miss[:, :, None], slopes[:, :, :parameters]], axis=2),
             np.ascontiguousarray(slopes[:, :, pushed:]),
-            *self._readings_in_order, len(self.gyros),
+            *self._in_order, len(self.gyros), len(self.aged),
         )  # fmt: skip
 
     def _step(self, models: np.ndarray, starts: np.ndarray, push: np.ndarray | None = None) -> np.ndarray:

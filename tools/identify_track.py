@@ -27,8 +27,13 @@ class Track(NamedTuple):
         """What a sensor without noise would have read."""
         if name in POSE:
             return self.curves[name].at(time_s)
-        pose, rate, bend = _derivatives(self.curves, time_s)
-        return _in_base_frame(pose, rate, bend)[0][:, RATES[name] - 6]
+        return _in_base_frame(*_derivatives(self.curves, time_s))[0][:, RATES[name] - 6]
+
+    def rate_at(self, name: str, time_s: np.ndarray) -> np.ndarray:
+        """How fast that changes."""
+        if name in POSE:
+            return self.curves[name].at(time_s, 1)
+        return _in_base_frame(*_derivatives(self.curves, time_s))[1][:, RATES[name] - 6]
 
     @property
     def width_s(self) -> float:

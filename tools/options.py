@@ -23,6 +23,13 @@ def natural(text: str) -> int:
     return value
 
 
+def whole(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1")
+    return value
+
+
 def add_vehicle(command: argparse.ArgumentParser) -> None:
     command.add_argument("vehicle", help="a vehicle's name (caudal list) or the path of a vehicle file")
 

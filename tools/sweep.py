@@ -19,13 +19,6 @@ from tools.sweep_journal import Journal
 from tools.sweep_work import THIS_CAUDAL, Job, across_machines, in_threads
 
 
-def whole(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1")
-    return value
-
-
 def arguments(command: argparse.ArgumentParser) -> None:
     options.add_vehicle(command)
     command.add_argument(
@@ -39,7 +32,11 @@ def arguments(command: argparse.ArgumentParser) -> None:
         help="a key of the vehicle file and its values, both ends included; may be repeated: all combinations",
     )
     command.add_argument(
-        "--seeds", metavar="N", type=whole, default=1, help="runs of every combination, seeds 0 to N - 1"
+        "--seeds",
+        metavar="N",
+        type=options.whole,
+        default=1,
+        help="runs of every combination, seeds 0 to N - 1",
     )
     command.add_argument(
         "--measure",
@@ -53,13 +50,13 @@ def arguments(command: argparse.ArgumentParser) -> None:
     )
     options.add_set(command)
     command.add_argument(
-        "--jobs", metavar="N", type=whole, help="threads on this machine (default: its cores)"
+        "--jobs", metavar="N", type=options.whole, help="threads on this machine (default: its cores)"
     )
     command.add_argument("--dask", metavar="ADDRESS", help="a dask scheduler, such as tcp://10.0.0.1:8786")
     command.add_argument(
         "--chunk",
         metavar="N",
-        type=whole,
+        type=options.whole,
         help="points a worker is given at once (default: some seconds' work)",
     )
     command.add_argument(

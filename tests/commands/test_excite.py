@@ -2,18 +2,19 @@
 
 import json
 import tomllib
+from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
 
+import onboard.vehicle
 from hal.vehicle_file import VehicleFile
 from onboard.guidance.bezier import Trajectory
 from onboard.spec_trajectory import TrajectoryTable, disagreements
 from tools import excite_out, motion_model
 from tools.cli import main
 from tools.excite import find
-from tools.excite_bench import REFERENCE
 from tools.excite_curve import curve, motion, points
 from tools.excite_noise import row_noise
 from tools.excite_search import barrier
@@ -21,30 +22,7 @@ from tools.excite_spec import divided, read
 from tools.excite_start import middle, start
 from tools.excite_value import OBJECTIVES, Objective, quality
 
-VEHICLE = (
-    """
-name = "tank"
-
-[estimate]
-x = "camera_x"
-y = "camera_y"
-depth = "depth"
-turn_rate = "gyro"
-
-[control.model]
-inertia = [
-  [28, 0, 1.5, 0, 0, 0], [0, 40, 0, 0, 0, 0.9], [1.5, 0, 48, 0, 0, 0],
-  [0, 0, 0, 0.9, 0, 0], [0, 0, 0, 0, 1.2, 0], [0, 0.9, 0, 0, 0, 1.6],
-]
-
-[plant.sensor]
-camera_x = { kind = "position_x", metres_per_count = 0.001, noise_m = 0.003, rate_hz = 20.0 }
-camera_y = { kind = "position_y", metres_per_count = 0.001, noise_m = 0.003, rate_hz = 20.0 }
-depth = { kind = "depth", metres_per_count = 0.001, noise_m = 0.003, rate_hz = 20.0 }
-gyro = { kind = "yaw_rate", rad_s_per_count = 0.001, noise_rad_s = 0.004, rate_hz = 50.0 }
-"""
-    + REFERENCE
-)
+VEHICLE = Path(onboard.vehicle.find("rov")).read_text()
 
 
 def vehicle_file(*overrides: str) -> VehicleFile:
