@@ -80,8 +80,17 @@ class FilterTable(Table, kw_only=True, frozen=True):
     gust_m_s2: Physical = 0.02  # the same, from tick to tick
 
 
+class Rock(Table, kw_only=True, frozen=True):
+    """Roll and pitch to swing with, and their periods."""
+
+    roll_rad: Annotated[float, Meta(ge=0, le=0.5)] = 0.0
+    pitch_rad: Annotated[float, Meta(ge=0, le=0.5)] = 0.0
+    roll_s: Physical = 3.0
+    pitch_s: Physical = 4.0
+
+
 class _PoseTask(_Scenario, kw_only=True, frozen=True):
-    pass
+    rock: Rock | None = None
 
 
 class HoldTask(_PoseTask, tag="hold", kw_only=True, frozen=True):

@@ -46,6 +46,8 @@ class Want:
         "x_m",
         "y_m",
         "heading_rad",
+        "roll_rad",
+        "pitch_rad",
     )
 
     def __init__(self):
@@ -59,6 +61,8 @@ class Want:
         self.x_m = None  # of vehicles that hold any pose
         self.y_m = None
         self.heading_rad = None
+        self.roll_rad = 0.0
+        self.pitch_rad = 0.0
         self.pose_rate = [0.0] * 4  # of x, y, depth and heading
         self.pose_acceleration = [0.0] * 4
 

@@ -3,9 +3,9 @@
     a = a_ref + kp e + ki sum e + kd (v_ref - v)
     wrench = M a + C(v) v + D v_ref + g
 
-e is the way to the wanted pose in the level base frame; roll and pitch are held at 0. Gains are per unit of inertia:
-kp in 1/s2 is the square of how fast the loop answers, whatever the vehicle weighs. The sums stop growing while the
-thrusters cannot give what is asked. Without an estimate it asks for no force.
+e is the way to the wanted pose in the level base frame; roll and pitch are held at what is wanted, mostly 0. Gains are
+per unit of inertia: kp in 1/s2 is the square of how fast the loop answers, whatever the vehicle weighs. The sums stop
+growing while the thrusters cannot give what is asked. Without an estimate it asks for no force.
 """
 
 import math
@@ -67,8 +67,8 @@ class PoseHold:
         e[0] = c * dx + s * dy
         e[1] = c * dy - s * dx
         e[2] = estimate.depth_m - want.depth_m
-        e[3] = -estimate.roll_rad
-        e[4] = -estimate.pitch_rad
+        e[3] = want.roll_rad - estimate.roll_rad
+        e[4] = want.pitch_rad - estimate.pitch_rad
         e[5] = wrap(want.heading_rad - estimate.heading_rad)
         rate = want.pose_rate
         w[0] = c * rate[0] + s * rate[1]

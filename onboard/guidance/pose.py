@@ -19,11 +19,16 @@ SETTLE_S = 2.0  # ...for so long
 
 
 class PoseTask:
-    """Wants the pose it has when it first knows one; `lead(estimate, want, free)` says what next."""
+    """Wants the pose it has when it first knows one; `lead(estimate, want, free)` says what next.
+
+    With `rock` it rolls and pitches meanwhile, each with a period of its own, to show what these freedoms weigh.
+    """
 
     error_m = None
 
-    def __init__(self, control, guide_hz):
+    def __init__(self, settings, control, guide_hz):
+        self._rock = settings["rock"]
+        self._rocked_s = 0.0
         self._cruise = control["cruise"]  # m/s, m/s, m/s, rad/s
         self._dt = 1 / guide_hz
 
@@ -35,6 +40,11 @@ class PoseTask:
             want.x_m, want.y_m = estimate.x_m, estimate.y_m
             want.depth_m, want.heading_rad = estimate.depth_m, estimate.heading_rad
         self.lead(estimate, want, state.free)
+        if self._rock and state.free:
+            self._rocked_s += self._dt
+            turns = 2 * math.pi * self._rocked_s
+            want.roll_rad = self._rock["roll_rad"] * math.sin(turns / self._rock["roll_s"])
+            want.pitch_rad = self._rock["pitch_rad"] * math.sin(turns / self._rock["pitch_s"])
 
     def lead(self, estimate, want, free):
         raise NotImplementedError
@@ -44,7 +54,7 @@ class Hold(PoseTask):
     """Keeps the wanted pose, `settings["pose"]` or the first one known, approached at no more than cruise speed."""
 
     def __init__(self, settings, control, guide_hz):
-        super().__init__(control, guide_hz)
+        super().__init__(settings, control, guide_hz)
         self._goal = settings["pose"]
 
     def lead(self, estimate, want, free):
@@ -56,7 +66,7 @@ class Hold(PoseTask):
 
 class Follow(PoseTask):
     def __init__(self, settings, control, guide_hz):
-        super().__init__(control, guide_hz)
+        super().__init__(settings, control, guide_hz)
         self.trajectory = Trajectory(settings["trajectory"])
         self._near_s = 0.0
         self.time_s = None  # of the trajectory; None on the way to its start
@@ -123,7 +133,7 @@ class Manual(PoseTask):
     """Sticks by the clock: rows of at_s and stick."""
 
     def __init__(self, settings, control, guide_hz):
-        super().__init__(control, guide_hz)
+        super().__init__(settings, control, guide_hz)
         self._rows = settings["rows"]
         self._sticks = Sticks(control, guide_hz)
         self._time_s = 0.0
@@ -145,7 +155,7 @@ class Pilot(PoseTask):
     """
 
     def __init__(self, settings, control, guide_hz):
-        super().__init__(control, guide_hz)
+        super().__init__(settings, control, guide_hz)
         self._low = settings["low"]
         self._high = settings["high"]
         self._change_s = settings["change_s"]

@@ -6,7 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from hal.build import build_board
+from hal.fixed import ONE, fixed
 from onboard.control.allocation import Allocation, thruster_matrix
+from tools.vehicles import open_vehicle
 
 VEHICLE = [
     {"at_m": [0.22, 0.16, 0.0], "axis": [1, -1, 0]},
@@ -84,3 +87,20 @@ def test_with_fewer_than_six_directions_it_makes_what_it_can():
     thrust = allocation(VEHICLE[:4])  # level ones alone
     made = np.array(thrust.b) @ thrust.forces([10.0, 5.0, 8.0, 0.0, 0.0, 1.0])
     assert made[[0, 1, 5]] == pytest.approx([10.0, 5.0, 1.0], abs=1e-3) and made[2] == 0.0
+
+
+def test_through_whole_microseconds_a_saturated_wrench_keeps_its_direction_within_a_degree():
+    settings = open_vehicle("rov").settings
+    board = build_board(settings, None, 50)
+    limits = [[actuator.low / ONE for actuator in board.actuators], [a.high / ONE for a in board.actuators]]
+    thrust = Allocation(settings["control"]["thruster"], *limits)
+    rng, off_deg = np.random.default_rng(0), []
+    for wrench in rng.normal(size=(300, 6)) * [60, 60, 60, 8, 8, 15]:
+        force = thrust.forces(wrench)
+        if thrust.share < 1.0:
+            pulses = [a.map.to_device(fixed(n)) for a, n in zip(board.actuators, force, strict=True)]
+            real = [a.map.force_n(us) for a, us in zip(board.actuators, pulses, strict=True)]
+            made = np.array(thrust.b) @ real
+            cosine = made @ wrench / np.linalg.norm(made) / np.linalg.norm(wrench)
+            off_deg.append(np.degrees(np.arccos(min(cosine, 1.0))))
+    assert len(off_deg) > 200 and max(off_deg) < 1.0
