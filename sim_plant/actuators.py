@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from sim_plant.compiled import compiled, inner
+from sim_plant.compiled import inner
 from sim_plant.devices import Servo, Thruster
 from sim_plant.layout import F, N
 from sim_plant.motors import run, sag
@@ -50,7 +50,7 @@ def pack_actuator(spec: Servo | Thruster, joint: int, curves: tuple[int, int] = 
     return row
 
 
-@compiled
+@inner
 def post(flat, i):
     """Put body i's commands at the end of its actuators' lines; False if a line is full."""
     body = flat.bodies[i]
@@ -67,7 +67,7 @@ def post(flat, i):
     return True
 
 
-@compiled
+@inner
 def take(actuator, pulse_us):
     """A pulse takes effect: the goal of the servo (rad), or what a thruster's motor runs by."""
     actuator.live = 1 if pulse_us > 0 else 0
@@ -82,7 +82,7 @@ def take(actuator, pulse_us):
         actuator.pulse_us = actuator.neutral_us + offset_us
 
 
-@compiled
+@inner
 def move(actuator, joints, duration_s):
     """Let a servo follow its goal for a while."""
     if actuator.live:
@@ -100,7 +100,7 @@ def move(actuator, joints, duration_s):
             joint.angle_rad = actuator.goal - left
 
 
-@compiled
+@inner
 def follow(actuator, angle_rad, rate_rad_s, duration_s):
     """Rate at the end of a step of a servo whose joint has inertia to feel: it cannot jump.
 
@@ -117,7 +117,7 @@ def follow(actuator, angle_rad, rate_rad_s, duration_s):
     return min(max(rate, -actuator.rate_rad_s), actuator.rate_rad_s)
 
 
-@compiled
+@inner
 def pull_due(flat, a, now_us):
     """Pulses whose time has come take effect."""
     actuator = flat.actuators[a]
@@ -139,7 +139,7 @@ def act(flat, i, a, now_us, duration_us):
     return duration_s * run(flat, actuator, flat.bodies[i].battery_v, now_us, duration_s)
 
 
-@compiled
+@inner
 def drive(flat, i, start_us, duration_us):
     """Move body i's actuators through one step; pulses take effect within it at their own time."""
     body = flat.bodies[i]

@@ -34,6 +34,11 @@ def cache_folder() -> Path:
 _CACHE = str(cache_folder())
 
 
+def nothing_kept() -> bool:
+    """Whether no kernel of these sources was ever compiled here."""
+    return not any(files for _, _, files in os.walk(_CACHE))
+
+
 def _compile(function: Callable, **more: Any) -> Any:
     # Without its runtime numba lets no kernel allocate, and counts no references to arrays: a third of a tree's time.
     options: dict[str, Any] = {"_nrt": False, **more}

@@ -24,7 +24,7 @@ ROUNDS = 8
 WALLS = 4
 
 
-@compiled
+@inner
 def place_hull(flat, i):
     """Body i's two boxes from its pose and joints. The tail's box runs straight to the tip (Liu and Hu fig. 8)."""
     body = flat.bodies[i]
@@ -47,14 +47,14 @@ def place_hull(flat, i):
     set_box(flat.hulls[i, 1], body.x_m, body.y_m, ux, uy, max(length, 1e-6), body.tail_width_m)
 
 
-@compiled
+@inner
 def in_reach(a, b, gap_m):
     """Broad phase: can two bodies be within gap_m of each other?"""
     dx, dy, far = a.x_m - b.x_m, a.y_m - b.y_m, a.reach_m + b.reach_m + gap_m
     return dx * dx + dy * dy < far * far
 
 
-@compiled
+@inner
 def wall_gap_m(flat, i, wall):
     """Distance of body i's hull from one wall, negative beyond it."""
     world = flat.world[0]
@@ -73,7 +73,7 @@ def wall_gap_m(flat, i, wall):
     return gap
 
 
-@compiled
+@inner
 def by_a_wall(flat, i):
     """Broad phase: can body i reach a wall?"""
     world, body = flat.world[0], flat.bodies[i]
@@ -81,7 +81,7 @@ def by_a_wall(flat, i):
     return x < reach or y < reach or world.length_m - x < reach or world.width_m - y < reach
 
 
-@compiled
+@inner
 def cylinder_depth(flat, i, c):
     """(depth, nx, ny) of the deeper box of body i in a cylinder; -depth is the distance when apart."""
     x, y, radius = flat.cylinders[c, 0], flat.cylinders[c, 1], flat.cylinders[c, 2]
@@ -90,7 +90,7 @@ def cylinder_depth(flat, i, c):
     return head if head[0] >= tail[0] else tail
 
 
-@compiled
+@inner
 def body_depth(flat, i, j):
     """(depth, nx, ny) of the deepest pair of boxes of two bodies."""
     deepest, nx, ny = -1.0, 0.0, 0.0
@@ -102,7 +102,7 @@ def body_depth(flat, i, j):
     return deepest, nx, ny
 
 
-@compiled
+@inner
 def body_gap_m(flat, i, j):
     gap = np.inf
     for a in range(2):
@@ -111,7 +111,7 @@ def body_gap_m(flat, i, j):
     return gap
 
 
-@compiled
+@inner
 def push(flat, i, depth, nx, ny):
     """Move body i along (nx, ny) and take the speed that runs against it."""
     body = flat.bodies[i]
@@ -123,20 +123,19 @@ def push(flat, i, depth, nx, ny):
     place_hull(flat, i)
 
 
-@compiled
-def touch(flat, i, place, j):
-    """Count a contact at its onset; j is the other body, or -1."""
+@inner
+def touch(flat, i, place):
+    """Count body i's contact at its onset; returns whether this is one."""
     if flat.touching[i, place]:
-        return
+        return False
     flat.touching[i, place] = 1
     flat.world[0].lasting += 1
     flat.world[0].collisions += 1
     flat.bodies[i].collisions += 1
-    if j >= 0:
-        flat.bodies[j].collisions += 1
+    return True
 
 
-@compiled
+@inner
 def go_back(flat, i):
     """Body i returns to where it stood before the step, stalled."""
     body = flat.bodies[i]
@@ -147,7 +146,7 @@ def go_back(flat, i):
     place_hull(flat, i)
 
 
-@compiled
+@inner
 def one_round(flat, give_up):
     """Free every overlap once, by pushing or (give_up) by going back. Returns whether there was any."""
     found = False
@@ -161,7 +160,7 @@ def one_round(flat, give_up):
                 gap = wall_gap_m(flat, i, wall)
                 if gap < 0.0:
                     found = True
-                    touch(flat, i, wall, -1)
+                    touch(flat, i, wall)
                     if give_up:
                         go_back(flat, i)
                     else:
@@ -174,7 +173,7 @@ def one_round(flat, give_up):
             depth, nx, ny = cylinder_depth(flat, i, c)
             if depth > 0.0:
                 found = True
-                touch(flat, i, WALLS + c, -1)
+                touch(flat, i, WALLS + c)
                 if give_up:
                     go_back(flat, i)
                 else:
@@ -185,7 +184,8 @@ def one_round(flat, give_up):
             depth, nx, ny = body_depth(flat, i, j)
             if depth > 0.0:
                 found = True
-                touch(flat, i, WALLS + cylinders + j, j)
+                if touch(flat, i, WALLS + cylinders + j):
+                    flat.bodies[j].collisions += 1
                 if give_up:
                     go_back(flat, i)
                     go_back(flat, j)
@@ -195,7 +195,7 @@ def one_round(flat, give_up):
     return found
 
 
-@compiled
+@inner
 def part_contacts(flat):
     """Contacts that have come apart by more than APART_M have ended."""
     cylinders = len(flat.cylinders)
@@ -229,19 +229,15 @@ def land(flat, i):
         body.grounded = 0
 
 
-@compiled
+@inner
 def settle(flat):
     """No hull overlaps anything when this returns, if none did before the step."""
     for i in range(len(flat.bodies)):
         flat.bodies[i].blocked = 0
     rounds = 0
-    while rounds < ROUNDS and one_round(flat, False):
+    # Each round that gives up sends at least one more body back, and all back is free.
+    while rounds <= ROUNDS + len(flat.bodies) and one_round(flat, rounds >= ROUNDS):
         rounds += 1
-    if rounds == ROUNDS:
-        # Each round sends at least one more body back, and all back is free.
-        for _ in range(len(flat.bodies) + 1):
-            if not one_round(flat, True):
-                break
     if flat.world[0].lasting:
         part_contacts(flat)
     if flat.world[0].floor:

@@ -24,7 +24,7 @@ from sim_plant.sensors import sample_due
 from sim_plant.spatial import add, cross, quaternion_matrix, scale, turned, turned_back, vector
 from sim_plant.spec import PlantSpec
 from sim_plant.tether import unwound
-from sim_plant.tree import sweep
+from sim_plant.tree import place
 from sim_plant.tree_layout import Tree
 from sim_plant.tree_step import sound, step
 from sim_plant.tree_sums import com_at
@@ -255,7 +255,7 @@ def observe_tree(flat, forest, i, out):
     """Fill `out` with world.SEEN, TREE_SEEN, the joint angles of body i, its thrusters' pushes and its voltage."""
     body = flat.bodies[i]
     tree, (x, _) = tree_of(forest, i), state_and_force(forest, i)
-    sweep(tree, x)
+    place(tree, x)
     total, way = 0.0, (0.0, 0.0, 0.0)
     for b in range(len(tree.bodies)):
         one = tree.bodies[b]

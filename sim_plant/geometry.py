@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from sim_plant.compiled import compiled
+from sim_plant.compiled import compiled, inner
 
 
 @compiled
@@ -24,7 +24,7 @@ def set_box(quad, x, y, ux, uy, length, width):
     quad[3, 0], quad[3, 1] = x + nx, y + ny
 
 
-@compiled
+@inner
 def point_segment_m(px, py, ax, ay, bx, by):
     """Distance of a point from a segment."""
     dx, dy = bx - ax, by - ay
@@ -35,7 +35,7 @@ def point_segment_m(px, py, ax, ay, bx, by):
     return math.hypot(px - ax - t * dx, py - ay - t * dy)
 
 
-@compiled
+@inner
 def contains(quad, px, py):
     for k in range(4):
         ax, ay = quad[k, 0], quad[k, 1]

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from sim_plant import devices as tables
-from sim_plant.compiled import compiled
+from sim_plant.compiled import compiled, inner
 from sim_plant.geometry import (
     beam_to_circle_m,
     beam_to_quad_m,
@@ -95,7 +95,7 @@ def target_at(world):
     return x, y
 
 
-@compiled
+@inner
 def in_wedge(dx, dy, radius, middle_rad, half_rad, limit_m):
     """Broad phase: can a circle at (dx, dy) from the sonar be in its wedge and nearer than limit_m?"""
     distance = math.hypot(dx, dy)
@@ -108,7 +108,7 @@ def in_wedge(dx, dy, radius, middle_rad, half_rad, limit_m):
     return off <= half_rad + math.asin(radius / distance) + 1e-9
 
 
-@compiled
+@inner
 def wedge_m(flat, i, sensor):
     """The smallest range over the beams of body i's sonar, spread evenly over its wedge.
 
@@ -150,7 +150,7 @@ def wedge_m(flat, i, sensor):
     return nearest
 
 
-@compiled
+@inner
 def nose_touches(flat, i):
     """Does the front end of body i's head touch a wall, a cylinder or another hull?"""
     world = flat.world[0]
@@ -186,7 +186,7 @@ def nose_touches(flat, i):
     return False
 
 
-@compiled
+@inner
 def camera_m(sensor, at_m, now_s):
     """A position as seen through the waves (Liu and Hu eq. 1 with its argument put back)."""
     if sensor.wave_m == 0.0:
@@ -195,7 +195,7 @@ def camera_m(sensor, at_m, now_s):
     return at_m + sensor.wave_m * math.sin(phase)
 
 
-@compiled
+@inner
 def truth_of(flat, i, sensor):
     """What an ideal sensor would read, in SI units."""
     body = flat.bodies[i]
@@ -234,7 +234,7 @@ def truth_of(flat, i, sensor):
     return flat.joints[sensor.joint].angle_rad
 
 
-@compiled
+@inner
 def sample(flat, i, k):
     """Take one sample of sensor k on body i, and leave its count to be read."""
     sensor = flat.sensors[k]

@@ -30,7 +30,7 @@ import math
 
 import numpy as np
 
-from sim_plant.compiled import compiled
+from sim_plant.compiled import compiled, inner
 
 # a and z above. The joints that deflect take less of a sudden bend for a wave, and learn theirs more slowly.
 MEAN_POLE, WAVE_DAMPING, DEFLECTED_DAMPING = 2.0, 0.7, 0.4
@@ -55,7 +55,7 @@ def drag_n(body, speed_m_s):
     return 0.5 * friction * body.area_m2 * body.density_kg_m3 * speed_m_s * speed_m_s
 
 
-@compiled
+@inner
 def take_apart(body, joints, now_s, dt_s):
     """Step each joint's mean and wave; set theta_d, A and the travel of the wave.
 
@@ -113,7 +113,7 @@ def take_apart(body, joints, now_s, dt_s):
     return arc
 
 
-@compiled
+@inner
 def count_beats(body, tip_m, now_s, dt_s):
     """Frequency by stopwatch: half beats between the tip's crossings of its mid-line."""
     # A servo moves in small runs from pulse to pulse: smooth them, then take off the mid-line. Both filters
@@ -145,7 +145,7 @@ def count_beats(body, tip_m, now_s, dt_s):
     body.beat_hz = body.counted_hz / max(2.0 * (now_s - body.counted_s) * body.counted_hz, 1.0)
 
 
-@compiled
+@inner
 def swim(body, joints, now_s, dt_s):
     """Read the tail at the step's end, then move the body through the step of dt_s."""
     count_beats(body, take_apart(body, joints, now_s, dt_s), now_s, dt_s)

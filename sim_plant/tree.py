@@ -160,13 +160,19 @@ def weigh(tree):
     resist(water, bodies, tree.foils, tree.links, tree.link_points, tree.edges)
 
 
-@compiled
-def sweep(tree, x):
-    """Place and weigh every body; base to tips."""
-    water, bodies = tree.water[0], tree.bodies
-    place_base(water, bodies[0], x)
+@inner
+def place(tree, x):
+    """Place every body; base to tips."""
+    bodies = tree.bodies
+    place_base(tree.water[0], bodies[0], x)
     for i in range(1, len(bodies)):
         place_body(bodies[i], bodies[bodies[i].parent], x)
+
+
+@compiled
+def sweep(tree, x):
+    """Place and weigh every body."""
+    place(tree, x)
     for i in range(len(tree.foils)):
         foil = tree.foils[i]
         if foil.lags:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sim_plant import forest, kernel
+from sim_plant import early, forest, kernel
 from sim_plant.actuators import ACTUATOR, LINE, pack_actuator
 from sim_plant.afloat import afloat
 from sim_plant.afloat import rolled as turned_state
@@ -207,7 +207,8 @@ class World:
             )
         model = None
         if spec.model == "tree":
-            row, joints, model = self._tree(spec, actuators, name)
+            with early.two_at_once():
+                row, joints, model = self._tree(spec, actuators, name)
         else:
             assert spec.strouhal is not None, "disagreements() found the model's own table"
             row = pack_body(spec, sum(link.length_m for link in spec.strouhal.link))
