@@ -17,6 +17,7 @@ COMMANDS = {
     "check": "is this vehicle file sound",
     "gait": "look-up table of a gait as CSV, plot of the wave",
     "hil": "hardware in the loop: the plant at one end of a wire, the controller at the other",
+    "deploy": "a vehicle's controller onto a microcontroller",
     "replay": "the controller again on recorded input: bit-identical?",
     "compare": "two runs, command by command",
     "report": "plots and a summary of a log, in one page",
@@ -25,6 +26,7 @@ COMMANDS = {
     "thrust": "a thruster's map from its bench data",
     "sweep": "a scenario over a grid of settings, on many cores or machines",
     "excite": "the trajectory that shows a vehicle's inertia and drag best",
+    "identify": "a vehicle's inertia and drag from its logs, with error bars",
 }
 
 

@@ -10,7 +10,7 @@ from tools.identify_track import Track
 from tools.motion_model import Matrices
 
 TOGETHER = 0.95  # correlation of two parameters that the data cannot tell apart
-CLEAR = 2.0  # a motion must be so many times what its curve may be off
+CLEAR = 5.0  # a velocity must be so many times what its curve may be off
 
 
 class Found(NamedTuple):
@@ -20,44 +20,26 @@ class Found(NamedTuple):
     unit: str
 
 
-def not_excited(
-    tracks: Sequence[Track], names: Sequence[str], rows: Sequence[int], base: Matrices
-) -> list[str]:
-    """Parameters that no motion in the runs bears on: their accelerations or velocities drown in the smoothing's error.
+def not_excited(tracks: Sequence[Track], names: Sequence[str]) -> list[str]:
+    """Parameters that no motion bears on: the velocity they need drowns in what the curves may be off.
 
-    Noise looks like excitation, so a column's size alone says nothing.
+    Noise looks like excitation, and a controller that answers noise stirs a vehicle a little even at rest, so a
+    column's size alone says nothing. A mass that a steady motion cannot show has a large error instead.
     """
-    moving = {kind: _clear(tracks, kind) for kind in ("velocity", "acceleration")}
+    moves = [any(_clear(track, freedom) for track in tracks) for freedom in range(6)]
     still = []
     for name in names:
-        kind, places = name[0], name[1:]
-        if not places.isdigit():
-            continue  # weights act at rest too
-        freedoms = [int(digit) - 1 for digit in places]
-        if kind == "m":
-            moved = any(moving["acceleration"][j] for j in freedoms if len(set(freedoms)) == 1)
-            moved = moved or (len(set(freedoms)) == 2 and any(moving["acceleration"][j] for j in freedoms))
-        else:
-            moved = moving["velocity"][freedoms[1]]
-        if not moved:
-            still.append(name)
+        if name[1:].isdigit():  # weights act at rest too
+            i, j = int(name[1]) - 1, int(name[2]) - 1
+            # an inertia is felt in either of its two freedoms, a drag in the one that moves
+            if not ((moves[i] or moves[j]) if name[0] == "m" else moves[j]):
+                still.append(name)
     return still
 
 
-def _clear(tracks: Sequence[Track], kind: str) -> list[bool]:
-    """Per freedom: does it move more than its curve may be off?"""
-    derivative = 1 if kind == "velocity" else 2
-    curves = ("x", "y", "z", "roll", "pitch", "heading")
-    out = []
-    for freedom in range(6):
-        clear = False
-        for one in tracks:
-            names = ("x", "y") if freedom < 2 else (curves[freedom],)  # surge and sway share them as it turns
-            known = [one.curves[n].error[derivative] for n in names if n in one.curves]
-            size = float(np.sqrt(np.mean(getattr(one, kind)[:, freedom] ** 2)))
-            clear = clear or (bool(known) and size > CLEAR * max(known))
-        out.append(clear)
-    return out
+def _clear(track: Track, freedom: int) -> bool:
+    """Does this freedom move far more than its curve may be off?"""
+    return float(np.sqrt(np.mean(track.velocity[:, freedom] ** 2))) > CLEAR * track.error(freedom, 1)
 
 
 def vague(names: Sequence[str], values: np.ndarray, errors: np.ndarray, forces: np.ndarray) -> list[str]:
@@ -95,9 +77,12 @@ def together(names: Sequence[str], covariance: np.ndarray) -> list[tuple[str, st
     return sorted(pairs, key=lambda pair: -abs(pair[2]))
 
 
-def condition(tracks: Sequence[Track], names: Sequence[str], rows: Sequence[int], base: Matrices) -> float:
-    """Of the regressor with its columns scaled to unit length, as the runs were swum."""
+def conditions(
+    tracks: Sequence[Track], names: Sequence[str], rows: Sequence[int], base: Matrices
+) -> tuple[float, float]:
+    """Of the regressor as the runs were swum: raw, and with its columns scaled to unit length."""
     y, _ = equations(tracks, names, rows, base)
     columns = y.reshape(-1, len(names))
     size = np.linalg.norm(columns, axis=0)
-    return float(np.linalg.cond(columns[:, size > 0] / size[size > 0]))
+    moved = columns[:, size > 0]
+    return float(np.linalg.cond(moved)), float(np.linalg.cond(moved / size[size > 0]))

@@ -4,10 +4,10 @@ The run's true state is its smoothed track plus a small error x, which the equat
 
     x' = F x + e + E (change of the parameters) + pushes,     reading = H x + noise
 
-e is where one step of the model misses the track's next node. The filter runs on all of this at once:
-beside x it carries what x would change by with every parameter, every gyro's bias and every sensor's age. What each reading then adds to what was
-expected of it (its innovation) is white if noise and pushes are what they are said to be, so least squares on the
-innovations are the likeliest parameters, and their normal equations an honest covariance.
+e is where one step of the model misses the track's next node. The filter runs on all of this at once: beside x it
+carries what x would change by with every parameter, every gyro's bias and every sensor's age. What a reading adds to
+what was expected of it (its innovation) is white if noise and pushes are what they are said to be, so least squares
+on the innovations give the likeliest parameters, and their normal equations an honest covariance.
 
 F and E are taken where the filter was the last time, not on the track: the track knows what came later, and so would
 mistake noise for its cause.
@@ -56,16 +56,15 @@ def run_filter(
     covariance = np.diag(np.concatenate([spread**2, strength**2]))
     squares, path = np.zeros((width, width)), np.zeros((steps, n))
     log_variance = _filter(
-        linear.carry, linear.miss, linear.push, linear.node, linear.share, linear.state, linear.bias,
-        linear.age, linear.slope, linear.off, linear.variance, linear.biases, keep, strength**2 * (1 - keep**2), covariance, np.zeros((size, width)),
-        squares, path, np.zeros((4, size, max(size, width))), np.zeros((3, max(size, width))),
+        *linear[:-1], keep, strength**2 * (1 - keep**2), covariance, np.zeros((size, width)), squares, path,
+        np.zeros((4, size, max(size, width))), np.zeros((3, max(size, width))),
     )  # fmt: skip
     return Sums(squares, log_variance, path)
 
 
 @inner
 def _spread(f, p, n, size, keep, fresh, fp, ft):
-    """p = F p F' + what the pushes add in a step. Sums run along rows, which is what a processor does several at once."""
+    """p = F p F' + what the pushes add in a step. Sums run along rows: a processor then does several at once."""
     for i in range(n):
         for j in range(size):
             fp[i, j] = 0.0

@@ -1,12 +1,11 @@
 """The likeliest parameters given every reading of every run (the prediction-error method).
 
 Nothing is differentiated and nothing smoothed: the curves of tools/identify_track.py are only what the equations are
-made linear about. Each freedom is also pushed by an acceleration that no model knows (a tether, eddies, a thruster's map
-that is a little off), wandering with a memory of its own; how strongly, the readings say. So do they say how old each
-sensor's readings are when they come (a camera takes its time), since an age is easily taken for a mass: what is pushed
-later seems heavier. Without the pushes a vehicle under
-control would mislead: its controller answers every push, and the answer would be taken for the cause. Where nothing
-pushes, its strength goes to nothing.
+made linear about. Each freedom is also pushed by an acceleration that no model knows (a tether, eddies, a map that is a
+little off), wandering with a memory of its own; how strongly, the readings say. Without it a vehicle under control
+would mislead: its controller answers every push, and the answer would be taken for the cause. The readings also say
+how old each sensor's are when they come (a camera takes its time), for an age is easily taken for a mass: what
+answers later seems heavier.
 """
 
 from collections.abc import Sequence
@@ -26,8 +25,8 @@ from tools.motion_model import LEVEL, Matrices, matrices
 ROUNDS = 15
 SETTLED = 0.05  # of a standard error
 NUDGE = 1e-6  # of a parameter's scale
-AGE_S = 0.1  # readings may be so old when they come
-WEAKEST, STRONGEST = 1e-6, 1.0  # pushes, m/s2 or rad/s2
+AGE_S = 0.01  # how old readings may be when they come; poor data, which could blame it all on age, are held to this
+WEAKEST, STRONGEST = 2e-4, 1.0  # pushes, m/s2 or rad/s2: no tank is stiller, no start wilder
 QUICK_S, SLOW_S = 0.1, 30.0  # their memory
 
 
@@ -71,7 +70,7 @@ class Search:
         self.pushes = self._likeliest(self._linear(theta))
         linear, now = self._at(theta)
         settled = False
-        for done in range(1, ROUNDS + 1):  # noqa: B007
+        for done in range(1, ROUNDS + 1):
             covariance, step = _solved(now)
             error = np.sqrt(np.diag(covariance))
             settled = done > 2 and bool(np.all(np.abs(step) < SETTLED * error))
@@ -142,7 +141,7 @@ class Search:
             return found if np.isfinite(found) else 1e12
 
         limits = [(np.log(WEAKEST), np.log(STRONGEST))] * len(self.rows) + [(np.log(QUICK_S), np.log(SLOW_S))]
-        start = np.log(np.append(np.clip(self.pushes.strength, 10 * WEAKEST, None), self.pushes.memory_s))
+        start = np.log(np.append(np.clip(self.pushes.strength, 2 * WEAKEST, None), self.pushes.memory_s))
         options = {"maxiter": 15, "ftol": 1e-7, "eps": 1e-3, "maxls": 10}
         found = minimize(deviance, start, method="L-BFGS-B", bounds=limits, options=options).x
         return Pushes(np.exp(found[:-1]), float(np.exp(found[-1])))

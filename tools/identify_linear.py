@@ -11,6 +11,7 @@ from tools.motion_model import ALL, LEVEL
 NUDGE = 1e-6  # of a state
 PUSH_NUDGE = 1e-4  # m/s2, rad/s2
 CLOCKS = {"x": "position", "y": "position"}  # sensors that share an age: one camera
+LOOSE = 10.0  # a curve may be off by so much more at its start than in its middle
 AT_ONCE = 8  # models simulated together: all of them would fill the memory
 
 
@@ -33,7 +34,8 @@ class Line:
         self._in_order = [column[order] for column in merged]
         self.path = np.zeros((len(track.motion.wrench), len(self.free)))  # where it was, less the track
         self.aside = np.zeros(len(self.gyros) + len(self.aged))  # biases, then ages in s
-        self.spread = np.array([0.1] * len(self.free))  # m, rad, m/s, rad/s: far more than a track is off
+        off = [track.error(freedom, derivative) for derivative in (0, 1) for freedom in self.freedoms]
+        self.spread = LOOSE * np.array(off)
 
     def _readings(self, name: str, noise: float) -> tuple[np.ndarray, ...]:
         """Readings of one sensor less the track; those within one step are made one."""
@@ -42,9 +44,8 @@ class Line:
         at = (time_s - motion.start_s) / STEP_S
         inside = (at >= 0) & (at < len(motion.wrench))
         at, off = at[inside], (value - self.track.at(name, time_s))[inside]
-        slope = -self.track.rate_at(name, time_s)[inside]
         node, which, count = np.unique(np.floor(at).astype(np.int64), return_inverse=True, return_counts=True)
-        share, off, slope = (np.bincount(which, part) / count for part in (at - np.floor(at), off, slope))
+        share, off = (np.bincount(which, part) / count for part in (at - np.floor(at), off))
         state, bias, age = (
             np.full(len(node), index)
             for index in (
@@ -53,7 +54,7 @@ class Line:
                 self.aged.index(CLOCKS.get(name, name)),
             )
         )
-        return node, share, state, bias, age, slope, off, noise**2 / count
+        return node, share, state, bias, age, off, noise**2 / count
 
     def linear(self, models: np.ndarray, nudge: np.ndarray) -> Linear:
         """models[0] is the present one, models[1 + k] has parameter k larger by nudge[k]."""
@@ -81,11 +82,13 @@ class Line:
         pushed = parameters + len(free)
         carry = slopes[:, :, parameters:pushed]
         miss = base - np.einsum("sij,sj->si", carry, self.path) - self.track.states[1:, free]
+        node, share, shown, bias, age, off, variance = self._in_order
+        # how fast each reading changes, from the step before it: what its own noise had a part in would mislead
+        slope = (states[:, free] - base)[np.maximum(node - 1, 0), shown] / STEP_S
         return Linear(
-            np.ascontiguousarray(carry),
-            np.concatenate([miss[:, :, None], slopes[:, :, :parameters]], axis=2),
-            np.ascontiguousarray(slopes[:, :, pushed:]),
-            *self._in_order, len(self.gyros), len(self.aged),
+            np.ascontiguousarray(carry), np.concatenate([miss[:, :, None], slopes[:, :, :parameters]], axis=2),
+            np.ascontiguousarray(slopes[:, :, pushed:]), node, share, shown, bias, age, slope, off, variance,
+            len(self.gyros), len(self.aged),
         )  # fmt: skip
 
     def _step(self, models: np.ndarray, starts: np.ndarray, push: np.ndarray | None = None) -> np.ndarray:

@@ -38,12 +38,7 @@ def predict(model: Matrices, track: Track, rows: Sequence[int]) -> Prediction:
     for row in rows:
         measured, found = (v[edge:-edge, row] for v in (track.velocity, simulated))
         spread = float(np.sum((measured - measured.mean()) ** 2))
-        moved = np.sqrt(spread / len(measured)) > HARDLY * _error(track, row)
+        moved = np.sqrt(spread / len(measured)) > HARDLY * track.error(row, 1)
         left = float(np.sum((measured - found) ** 2))
         r2[FREEDOMS[row]] = 1 - left / spread if moved and np.isfinite(left) else None
     return Prediction(track.motion.name, simulated, r2)
-
-
-def _error(track: Track, freedom: int) -> float:
-    names = (("x", "y"), ("x", "y"), ("z",), ("roll",), ("pitch",), ("heading",))[freedom]
-    return max((track.curves[name].error[1] for name in names if name in track.curves), default=np.inf)

@@ -2,8 +2,8 @@
 
 A curve is a spline of fifth degree whose third derivative is taken for white noise of unknown strength (a Gaussian
 process: an acceleration that wanders). That strength, and the noise of every sensor, are those under which the readings
-are most likely; nothing is tuned. Values and rates (a compass and its gyro) bear on one curve, a gyro's constant bias is
-found with it, and a drop-out leaves the curve to its neighbours. A reading far off the curve is left out.
+are most likely; nothing is tuned. Values and rates (a compass and its gyro) bear on one curve, a gyro's constant bias
+is found with it, and a drop-out leaves the curve to its neighbours. A reading far off the curve is left out.
 
 An interpolating spline instead would take noise for excitation, and find masses far too small.
 """

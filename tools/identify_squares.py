@@ -50,7 +50,8 @@ def equations(tracks: Sequence[Track], names: Sequence[str], rows: Sequence[int]
         f = features(one.velocity, one.acceleration, one.pose[:, 3], one.pose[:, 4])
         y = regressor(s, f).reshape(len(f), len(rows), -1)
         wrench = _at_nodes(one.motion.wrench)[:, list(rows)]
-        wrench = wrench - regressor(s_known, f).reshape(len(f), len(rows), -1) @ np.array([*known.values()])
+        if known:
+            wrench = wrench - np.einsum("rpf,nf,p->nr", s_known, f, np.array([*known.values()]))
         edge, width = int(EDGE_S / STEP_S), one.width_s / STEP_S
         ys.append(gaussian_filter1d(y, width, axis=0)[edge:-edge])
         wrenches.append(gaussian_filter1d(wrench, width, axis=0)[edge:-edge])
@@ -88,33 +89,43 @@ def is_inertia(model: Matrices, rows: Sequence[int]) -> bool:
     return bool(np.linalg.eigvalsh(part / np.outer(size, size)).min() > 1e-4)
 
 
-def _with_an_inertia(a, b, names, rows, base, start):
-    """Least squares over L of M = L L' and the other parameters."""
+def _with_an_inertia(
+    a: np.ndarray, b: np.ndarray, names: Sequence[str], rows: Sequence[int], base: Matrices,
+    start: dict[str, float],
+) -> dict[str, float]:  # fmt: skip
+    """Least squares over L of M = L L' and the other parameters; from the vehicle file's own inertia."""
     q, r = np.linalg.qr(a)
     right = q.T @ b
-    masses = [k for k, name in enumerate(names) if name[0] == "m"]
-    others = [k for k in range(len(names)) if k not in masses]
-    lower = [
-        (max(i, j), min(i, j)) for i, j in ((int(names[k][1]) - 1, int(names[k][2]) - 1) for k in masses)
-    ]
     index = list(rows)
+    pattern = [(i, j) for i in range(len(index)) for j in range(i + 1)]
+    pattern = [(i, j) for i, j in pattern if _mass(index[i], index[j]) in names]
+    others = [k for k, name in enumerate(names) if name[0] != "m"]
+    masses = {_mass(index[i], index[j]): (i, j) for i, j in pattern}
+    known = base.inertia[np.ix_(index, index)]
 
     def fill(x: np.ndarray) -> np.ndarray:
-        l = np.zeros((6, 6))
-        for value, (i, j) in zip(x, lower, strict=True):
-            l[i, j] = np.exp(value) if i == j else value
-        m = l @ l.T
+        root = np.zeros((len(index), len(index)))
+        for i in range(len(index)):
+            root[i, i] = np.sqrt(known[i, i])
+        for value, (i, j) in zip(x, pattern, strict=False):
+            root[i, j] = np.exp(value) if i == j else value
+        inertia = root @ root.T
         theta = np.empty(len(names))
-        theta[masses] = [m[i, j] for i, j in lower]
-        theta[others] = x[len(masses) :]
+        theta[others] = x[len(pattern) :]
+        for k, name in enumerate(names):
+            if name in masses:
+                theta[k] = inertia[masses[name]]
         return theta
 
-    guess = np.abs([start[f"m{i + 1}{i + 1}"] for i in index if f"m{i + 1}{i + 1}" in start])
-    floor = 0.05 * max(float(np.median(guess)), 1e-3)
-    x0 = [
-        0.5 * np.log(max(abs(start[names[k]]), floor)) if i == j else 0.0
-        for k, (i, j) in zip(masses, lower, strict=True)
-    ]
-    x0 += [start[names[k]] for k in others]
-    found = least_squares(lambda x: r @ fill(x) - right, x0, x_scale="jac", max_nfev=200)
+    first = [0.5 * np.log(known[i, i]) if i == j else 0.0 for i, j in pattern]
+    found = least_squares(
+        lambda x: r @ fill(x) - right,
+        [*first, *(start[names[k]] for k in others)],
+        x_scale="jac",
+        max_nfev=300,
+    )
     return dict(zip(names, fill(found.x).tolist(), strict=True))
+
+
+def _mass(i: int, j: int) -> str:
+    return f"m{min(i, j) + 1}{max(i, j) + 1}"

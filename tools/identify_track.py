@@ -29,11 +29,12 @@ class Track(NamedTuple):
             return self.curves[name].at(time_s)
         return _in_base_frame(*_derivatives(self.curves, time_s))[0][:, RATES[name] - 6]
 
-    def rate_at(self, name: str, time_s: np.ndarray) -> np.ndarray:
-        """How fast that changes."""
-        if name in POSE:
-            return self.curves[name].at(time_s, 1)
-        return _in_base_frame(*_derivatives(self.curves, time_s))[1][:, RATES[name] - 6]
+    def error(self, freedom: int, derivative: int) -> float:
+        """What a freedom's pose (0) or velocity (1) may be off, one standard deviation."""
+        names = ("x", "y") if freedom < 2 else (POSE[freedom],)  # surge and sway share them as it turns
+        return max(
+            (self.curves[n].error[derivative] for n in names if n in self.curves), default=float("inf")
+        )
 
     @property
     def width_s(self) -> float:
