@@ -1,29 +1,13 @@
 """Wires a vehicle's settings to a board: the only place that does. Portable: CPython and MicroPython.
 
 Settings are plain dictionaries and lists: what onboard/vehicle.py makes of a vehicle file, or what a
-microcontroller was sent.
+microcontroller was sent. Each function imports the parts of its own stack: a board is sent those of its vehicle
+alone, and has heap for no others.
 """
 
 from hal.build import build_board
-from onboard.control.dive import Dive
-from onboard.control.gaze import GazeHold
-from onboard.control.hold import PoseHold
-from onboard.control.shells import Shells
-from onboard.control.swim_law import SwimLaw
-from onboard.control.tail import Inverse, Tail
-from onboard.estimate.attitude import AttitudeEstimator
-from onboard.estimate.planar import PlanarEstimator
-from onboard.estimate.pose import PoseEstimator
-from onboard.gait.build import build_gait
-from onboard.guidance.cycle import Cycle, Recoil, Schedule
-from onboard.guidance.decide import Decider
-from onboard.guidance.detect import Detector
-from onboard.guidance.pose import POSE_TASKS
-from onboard.guidance.tasks import Pursue, Track, Wander
 from onboard.loop import Loop, Stage
 from onboard.safety import build_gate
-
-TASKS = {"wander": Wander, "track": Track, "pursue": Pursue}
 
 
 def build_loop(settings, scenario, driver):
@@ -37,6 +21,11 @@ def build_loop(settings, scenario, driver):
 
 def tail_stages(settings, scenario, board):
     """A vehicle that swims with its tail: what it wants becomes tail settings, and a gait swims them."""
+    from onboard.control.swim_law import SwimLaw
+    from onboard.control.tail import Tail
+    from onboard.estimate.planar import PlanarEstimator
+    from onboard.gait.build import build_gait
+
     rate_hz = settings["rate_hz"]
     guide_hz = settings["guide_hz"]
     every = rate_hz // guide_hz
@@ -45,27 +34,53 @@ def tail_stages(settings, scenario, board):
     tail = Tail(gait, law.frequency_max_hz, law.deflection_max_rad)
     stages = [Stage("estimate", 1, PlanarEstimator(settings["estimate"], board, law, rate_hz).step)]
     if scenario["task"] == "schedule":
+        from onboard.guidance.cycle import Schedule
+
         stages.append(Stage("guide", every, Schedule(scenario["rows"], board, rate_hz).step))
     else:
-        task = TASKS[scenario["task"]](scenario, board, guide_hz)
-        detector = Detector(settings["sensors"], board, guide_hz)
-        comfort_m = scenario["comfort_m"] or settings["guidance"]["comfort_m"]
-        decider = Decider(settings["guidance"], comfort_m, law)
-        recoil = Recoil(settings["guidance"], board, guide_hz)
-        stages.append(Stage("bumper", 1, recoil.watch))
-        stages.append(Stage("guide", every, Cycle(task, detector, decider, recoil).step))
-        stages.append(Stage("control", every, Inverse(law).step))
+        stages += _guided_stages(settings, scenario, board, law)
     stages.append(Stage("tail", every, tail.ask))
     stages.append(Stage("gait", 1, tail.step))
     if settings["control"]["dive"]:
+        from onboard.control.dive import Dive
+        from onboard.estimate.attitude import AttitudeEstimator
+
         dive = Dive(settings["control"]["dive"], board, scenario["depth_m"], guide_hz)
         stages.insert(1, Stage("attitude", 1, AttitudeEstimator(settings["estimate"], board).lie))
         stages.append(Stage("dive", every, dive.step))
     return stages
 
 
+def _guided_stages(settings, scenario, board, law):
+    """Guidance that decides by what it sees, and what its decisions ask of the tail."""
+    from onboard.control.tail import Inverse
+    from onboard.guidance.cycle import Cycle, Recoil
+    from onboard.guidance.decide import Decider
+    from onboard.guidance.detect import Detector
+    from onboard.guidance.tasks import Pursue, Track, Wander
+
+    guide_hz = settings["guide_hz"]
+    every = settings["rate_hz"] // guide_hz
+    tasks = {"wander": Wander, "track": Track, "pursue": Pursue}
+    task = tasks[scenario["task"]](scenario, board, guide_hz)
+    detector = Detector(settings["sensors"], board, guide_hz)
+    comfort_m = scenario["comfort_m"] or settings["guidance"]["comfort_m"]
+    decider = Decider(settings["guidance"], comfort_m, law)
+    recoil = Recoil(settings["guidance"], board, guide_hz)
+    return [
+        Stage("bumper", 1, recoil.watch),
+        Stage("guide", every, Cycle(task, detector, decider, recoil).step),
+        Stage("control", every, Inverse(law).step),
+    ]
+
+
 def undulate_stages(settings, scenario, board):
     """A long body that swims by undulation, and keeps itself level with shells and its gaze with the neck."""
+    from onboard.control.tail import Tail
+    from onboard.estimate.attitude import AttitudeEstimator
+    from onboard.gait.build import build_gait
+    from onboard.guidance.cycle import Schedule
+
     rate_hz = settings["rate_hz"]
     control = settings["control"]
     every = rate_hz // settings["guide_hz"]
@@ -78,14 +93,22 @@ def undulate_stages(settings, scenario, board):
         Stage("gait", 1, tail.step),
     ]
     if control["shells"] != "off":
+        from onboard.control.shells import Shells
+
         stages.append(Stage("shells", 1, Shells(control["shell"], board, rate_hz).step))
     if control["gaze"] != "off":
+        from onboard.control.gaze import GazeHold
+
         stages.append(Stage("gaze", 1, GazeHold(control["neck"], board, rate_hz).step))
     return stages
 
 
 def wrench_stages(settings, scenario, board):
     """A vehicle that holds any pose with its thrusters."""
+    from onboard.control.hold import PoseHold
+    from onboard.estimate.pose import PoseEstimator
+    from onboard.guidance.pose import POSE_TASKS
+
     rate_hz = settings["rate_hz"]
     control = settings["control"]
     task = POSE_TASKS[scenario["task"]](scenario, control, settings["guide_hz"])

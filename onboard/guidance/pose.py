@@ -16,12 +16,14 @@ from onboard.guidance.bezier import Trajectory
 NEAR_M = 0.05  # at the start of a trajectory...
 NEAR_RAD = 0.05
 SETTLE_S = 2.0  # ...for so long
+SLOWER = 0.31  # of the two beats of a rocking vehicle
 
 
 class PoseTask:
     """Wants the pose it has when it first knows one; `lead(estimate, want, free)` says what next.
 
-    With `rock` it rolls and pitches meanwhile, each with a period of its own, to show what these freedoms weigh.
+    With `rock` it rolls and pitches meanwhile, each with a period of its own and a slower one on top: at one period
+    alone inertia and righting moment look the same.
     """
 
     error_m = None
@@ -42,9 +44,8 @@ class PoseTask:
         self.lead(estimate, want, state.free)
         if self._rock and state.free:
             self._rocked_s += self._dt
-            turns = 2 * math.pi * self._rocked_s
-            want.roll_rad = self._rock["roll_rad"] * math.sin(turns / self._rock["roll_s"])
-            want.pitch_rad = self._rock["pitch_rad"] * math.sin(turns / self._rock["pitch_s"])
+            want.roll_rad = swung(self._rock["roll_rad"], self._rock["roll_s"], self._rocked_s)
+            want.pitch_rad = swung(self._rock["pitch_rad"], self._rock["pitch_s"], self._rocked_s)
 
     def lead(self, estimate, want, free):
         raise NotImplementedError
@@ -196,6 +197,11 @@ class Pilot(PoseTask):
     def _draw(self):
         self._seed = (self._seed * 48271) % 2147483647  # Lehmer's
         return self._seed / 2147483647
+
+
+def swung(most_rad, period_s, time_s):
+    turns = 2 * math.pi * time_s / period_s
+    return 0.5 * most_rad * (math.sin(turns) + math.sin(SLOWER * turns))
 
 
 def approach(want, goal, cruise, dt):

@@ -13,6 +13,7 @@ WIDE = "i"  # four bytes, -2147483647 to 2147483647
 
 _LARGEST_NARROW = 32767
 _LARGEST_WIDE = 2147483647
+_LOWEST_WIDE = -2147483647  # made once: beyond 2**30, a minus sign is an allocation on a 32-bit board
 
 
 class Layout:
@@ -42,8 +43,8 @@ class Layout:
                 else:
                     if value > _LARGEST_WIDE:
                         value = _LARGEST_WIDE
-                    elif value < -_LARGEST_WIDE:
-                        value = -_LARGEST_WIDE
+                    elif value < _LOWEST_WIDE:
+                        value = _LOWEST_WIDE
                     payload[at] = value & 0xFF
                     payload[at + 1] = (value >> 8) & 0xFF
                     payload[at + 2] = (value >> 16) & 0xFF
