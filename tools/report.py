@@ -11,8 +11,8 @@ import numpy as np
 from onboard.log import Log
 from onboard.vehicle import read
 from sim_plant.spec import WorldSpec, read_worlds
-from tools import options, plots, say, summary
-from tools.recorded import vehicle_file
+from tools import options, plots, report_pose, say, summary
+from tools.recorded import column, vehicle_file
 
 POINTS = 2500  # a line on a page needs no more
 STYLE = """
@@ -48,7 +48,9 @@ def write_report(log_path: Path, page_path: Path | None = None) -> Path:
     figures = [
         ("Trajectory", _trajectory(log)),
         ("Speed", _speed(log)),
+        ("Pose", report_pose.pose(log)),
         ("Joint angles", _joints(log)),
+        ("Thrusters", report_pose.thrusters(log)),
         ("Attitude", _attitude(log)),
         ("Clearance", _clearance(log)),
         ("Loop timing", _timing(log)),
@@ -110,7 +112,7 @@ def _thin(length: int) -> slice:
 
 
 def _series(log: Log, topic: str, field: str) -> tuple[np.ndarray, np.ndarray]:
-    values = summary.column(log, topic, field)
+    values = column(log, topic, field)
     thin = _thin(len(values))
     return np.array(log.topics[topic].time_ns)[thin] / 1e9, values[thin]
 
@@ -177,7 +179,7 @@ def _speed(log: Log) -> Any:
 
 def _clearance(log: Log) -> Any:
     name = summary.vehicles_of(log)[0]
-    if not np.isfinite(summary.column(log, f"/{name}/truth", "clearance_m")).all():
+    if not np.isfinite(column(log, f"/{name}/truth", "clearance_m")).all():
         return None
     figure = _lines(log, "clearance_m", "hull to the nearest thing, m")
     figure.axes[0].axhline(0, color="#b00", linewidth=1)
@@ -212,12 +214,14 @@ def _joints(log: Log, window_s: float = 10.0) -> Any:
     time_s = np.array(truth.time_ns) / 1e9
     late = time_s > time_s[-1] - window_s
     joints = [field for field in log.topics[f"/{name}/outputs"].fields if f"{field}_rad" in truth.fields]
+    if not joints:
+        return None
     figure, axes = _axes(3.6)
     for joint in joints:
-        reached = np.degrees(summary.column(log, f"/{name}/truth", f"{joint}_rad"))
+        reached = np.degrees(column(log, f"/{name}/truth", f"{joint}_rad"))
         (line,) = axes.plot(time_s[late], reached[late], label=joint)
         if commands:
-            asked = np.degrees(summary.column(log, f"/{name}/commands", joint))
+            asked = np.degrees(column(log, f"/{name}/commands", joint))
             at_s, asked, shown = summary.aligned(time_s, asked, late)
             axes.plot(at_s[shown], asked[shown], ":", color=line.get_color(), linewidth=0.8)
     axes.set(xlabel="time, s", ylabel="angle, deg", title=f"{name}: reached (dotted: asked)")
@@ -228,8 +232,8 @@ def _joints(log: Log, window_s: float = 10.0) -> Any:
 def _timing(log: Log) -> Any:
     figure, axes = _axes()
     for name in summary.vehicles_of(log):
-        cost = np.sort(summary.column(log, f"/{name}/loop", "cost_us"))
-        late = np.sort(summary.column(log, f"/{name}/loop", "late_us"))
+        cost = np.sort(column(log, f"/{name}/loop", "cost_us"))
+        late = np.sort(column(log, f"/{name}/loop", "late_us"))
         share = np.linspace(0, 100, len(cost))  # of the ticks, cheapest first
         thin = _thin(len(cost))
         axes.plot(share[thin], cost[thin] + 1, label=f"{name} cost of a tick")

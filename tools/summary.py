@@ -9,7 +9,7 @@ from onboard.guidance.tasks import ClosedPath
 from onboard.log import Log
 from onboard.vehicle import read
 from tools import say
-from tools.recorded import vehicle_file
+from tools.recorded import column, vehicle_file
 from tools.summary_pose import pose_figures
 
 ATTITUDE = ("max_roll_deg", "roll_std_deg", "max_pitch_deg", "pointing_deg")
@@ -19,11 +19,6 @@ POSE_SETTLE_S = 5.0
 
 def vehicles_of(log: Log) -> list[str]:
     return [topic.split("/")[1] for topic in log.topics if topic.endswith("/outputs")]
-
-
-def column(log: Log, topic: str, field: str) -> np.ndarray:
-    """A column as floats, NaN where absent."""
-    return np.array(log.topics[topic].column(field), dtype=float)
 
 
 def aligned(*columns: np.ndarray) -> list[np.ndarray]:

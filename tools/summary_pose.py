@@ -3,12 +3,9 @@
 import numpy as np
 
 from onboard.log import Log
+from tools.recorded import column
 
 WITHIN_95 = 3.841  # chi squared of one freedom
-
-
-def column(log: Log, topic: str, field: str) -> np.ndarray:
-    return np.array(log.topics[topic].column(field), dtype=float)
 
 
 def pose_figures(log: Log, name: str, settle_s: float) -> dict[str, float]:
