@@ -1,8 +1,6 @@
-"""What stands in a log: the vehicle file with the settings the run was given, and columns of numbers."""
+"""The vehicle file that stands in a log, with the settings the run was given."""
 
 from collections.abc import Iterable
-
-import numpy as np
 
 from hal.vehicle_file import VehicleFile
 from onboard.log import Log
@@ -16,8 +14,3 @@ def vehicle_file(log: Log, overrides: Iterable[str] = ()) -> VehicleFile:
     recorded = [line for line in log.run.get("overrides", "").split("\n") if line]
     label = f"{log.run.get('vehicle')}.toml in the log"
     return VehicleFile.parse(log.run["vehicle_file"], label, [*recorded, *overrides])
-
-
-def column(log: Log, topic: str, field: str) -> np.ndarray:
-    """A column as floats, NaN where absent."""
-    return np.array(log.topics[topic].column(field), dtype=float)

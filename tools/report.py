@@ -12,7 +12,8 @@ from onboard.log import Log
 from onboard.vehicle import read
 from sim_plant.spec import WorldSpec, read_worlds
 from tools import options, plots, report_pose, say, summary
-from tools.recorded import column, vehicle_file
+from tools.columns import column
+from tools.recorded import vehicle_file
 
 POINTS = 2500  # a line on a page needs no more
 STYLE = """

@@ -6,7 +6,7 @@ import numpy as np
 
 from onboard.log import Log
 from tools import plots, summary
-from tools.recorded import column
+from tools.columns import column
 
 POSE = (("x_m", "x, m"), ("y_m", "y, m"), ("depth_m", "depth, m"), ("heading_rad", "heading, rad"))
 POINTS = 2500

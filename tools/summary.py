@@ -9,7 +9,8 @@ from onboard.guidance.tasks import ClosedPath
 from onboard.log import Log
 from onboard.vehicle import read
 from tools import say
-from tools.recorded import column, vehicle_file
+from tools.columns import column
+from tools.recorded import vehicle_file
 from tools.summary_pose import pose_figures
 
 ATTITUDE = ("max_roll_deg", "roll_std_deg", "max_pitch_deg", "pointing_deg")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from onboard.log import Log
-from tools.recorded import column
+from tools.columns import column
 
 WITHIN_95 = 3.841  # chi squared of one freedom
 
