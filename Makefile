@@ -12,6 +12,7 @@ run: setup
 	@echo "  $(BIN)/caudal run fish --scenario cruise --set gait.wavelength_m=0.6 --report"
 
 test: setup lint
+	@deploy/mcu/get-microbit >/dev/null || true  # says what is left out, and how to have it
 	$(BIN)/pytest -n 2 --dist worksteal
 
 setup: .venv/ready

@@ -9,6 +9,7 @@ Portable: CPython and MicroPython.
 
 ONE = 16384
 BITS = 14
+FINE_BITS = 20  # of readings that a controller takes as integers: 1e-6 of the SI unit
 LARGEST = (1 << 53) // ONE * ONE  # past this a float no longer holds every count
 
 
@@ -22,6 +23,29 @@ def fixed(value):
     if scaled <= -LARGEST:
         return -LARGEST
     return int(scaled + 0.5) if scaled >= 0 else -int(0.5 - scaled)
+
+
+def fine(value):
+    """The nearest count of 2**-20 of an SI value; None stays None."""
+    if value is None or value != value:
+        return None
+    scaled = value * (1 << FINE_BITS)
+    return int(scaled + 0.5) if scaled >= 0 else -int(0.5 - scaled)
+
+
+class Gain:
+    """A factor for integers: ten bits and a shift, so that products stay small; within 0.1 % of what was asked."""
+
+    def __init__(self, factor):
+        self._shift = 0
+        while 0 < abs(factor) < 512 and self._shift < 28:
+            factor *= 2
+            self._shift += 1
+        self._factor = int(factor + 0.5) if factor >= 0 else -int(0.5 - factor)
+        self._half = (1 << self._shift) >> 1
+
+    def of(self, count):
+        return (count * self._factor + self._half) >> self._shift
 
 
 def to_float(count):

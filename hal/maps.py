@@ -12,7 +12,7 @@ stays where it is. Portable: CPython and MicroPython.
 
 import math
 
-from hal.fixed import BITS, ONE, fixed
+from hal.fixed import BITS, FINE_BITS, ONE, fine, fixed
 
 _SCALE_BITS = 4  # pulse scale is kept in 1/16 us a radian, so that angle * scale stays a small integer
 _CLOSE_US = 4  # how far from its last pulse a thruster's next one is looked for first
@@ -217,9 +217,22 @@ class LinearSensor:
         self._per_count = per_count
         self._low_count = low_count
         self._high_count = high_count
+        # as many bits of the slope as leave the product of any valid count below 2**30
+        largest = max(abs(low_count - zero_count), abs(high_count - zero_count), 1)
+        slope = per_count * (1 << FINE_BITS)
+        self._fine_shift = 0
+        while self._fine_shift < 24 and abs(slope) * largest < 1 << 28:
+            slope *= 2
+            self._fine_shift += 1
+        self._fine_slope = int(slope + 0.5) if slope >= 0 else -int(0.5 - slope)
+        self._fine_half = (1 << self._fine_shift) >> 1
 
     def to_si(self, count):
         return (count - self._zero_count) * self._per_count
+
+    def to_fine(self, count):
+        """The same as an integer, in 2**-20 of the unit; allocates nothing."""
+        return ((count - self._zero_count) * self._fine_slope + self._fine_half) >> self._fine_shift
 
     def valid(self, count):
         return self._low_count <= count <= self._high_count
@@ -237,6 +250,9 @@ class TableSensor:
 
     def to_si(self, count):
         return interpolate(self._counts, self._values, count)
+
+    def to_fine(self, count):
+        return fine(self.to_si(count))
 
     def valid(self, count):
         return self._counts[0] <= count <= self._counts[-1]

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from hal import mcu_spec
 from hal.build import UNITS, build_curve
 from hal.vehicle_file import VehicleFile
 
@@ -143,7 +144,7 @@ class Table(_Table, tag_field="map", tag="table", kw_only=True, frozen=True):
 Actuators = dict[str, Servo | Thruster | Valve]
 Motors = dict[str, Motor]
 Sensors = dict[str, Linear | Table]
-TABLES = ("actuator", "motor", "sensor")
+TABLES = ("actuator", "motor", "sensor", "mcu")
 
 
 def read(file: VehicleFile) -> dict[str, list[dict[str, Any]]]:
@@ -177,7 +178,10 @@ def read(file: VehicleFile) -> dict[str, list[dict[str, Any]]]:
     for channel in plain:
         if channel["map"] == "thruster":
             channel["curve"] = _curves(motors[channel.pop("motor")])
-    return {"actuators": plain, "sensors": _plain(sensors)}
+    settings = {"actuators": plain, "sensors": _plain(sensors)}
+    if "mcu" in file.tables:  # checked, but not kept: only a microcontroller has pins
+        mcu_spec.read(file, settings)
+    return settings
 
 
 def _plain(channels: dict[str, Any]) -> list[dict[str, Any]]:

@@ -4,6 +4,8 @@ The loop hands it from stage to stage: estimators fill `estimate`, guidance fill
 `commands` (what it asks, fixed-point SI), the safety gate fills `outputs` (what the board is told). Portable.
 """
 
+from hal.fixed import fine
+
 
 class Estimate:
     """What the vehicle believes of itself; None where it does not know."""
@@ -31,6 +33,13 @@ class Estimate:
         self.y_nis = None
         self.depth_nis = None
         self.heading_nis = None
+
+    def roll_fine(self):
+        """The roll as an integer, in 2**-20 rad."""
+        return fine(self.roll_rad)
+
+    def roll_rate_fine(self):
+        return fine(self.roll_rate_rad_s)
 
 
 class Want:

@@ -139,6 +139,7 @@ class WorldSpec(Table, kw_only=True, frozen=True):
     cylinders: list[Cylinder] = field(default_factory=list)
     vehicles: Annotated[int, Meta(ge=1, le=1000)] = 1
     start: list[Pose] | None = None
+    start_clearance_m: AtLeastZero = 0.35  # to all else, of places drawn from the seed
     target: Target | None = None
 
 

@@ -32,7 +32,6 @@ from sim_plant.streams import Streams
 from sim_plant.tether import pack_tether
 
 CHUNK_US = 100_000  # most a kernel call steps, so that the noise drawn ahead suffices
-START_CLEARANCE_M = 0.35
 START_TRIES = 20_000
 OPEN_WATER_M = 4.0  # vehicles without a place start in a square of this side round the origin
 PATHS = {"still": 1, "circle": 2, "line": 3}
@@ -190,7 +189,7 @@ class World:
         """Put a vehicle into the world, with the channels named and in their order.
 
         It starts at rest with a straight tail, at its pose of the world's `start`, else at a place drawn from
-        the seed with START_CLEARANCE_M to all else. A servo that is not named never gets a pulse.
+        the seed with start_clearance_m to all else. A servo that is not named never gets a pulse.
         """
         for key, problem in disagreements(spec):
             raise ValueError(f"{name}: plant.{key}: {problem}")
@@ -323,10 +322,10 @@ class World:
         for _ in range(START_TRIES):
             pose = self._draw(rng)
             heading_rad = math.radians(pose.heading_deg)
-            if kernel.put(flat, index, pose.x_m, pose.y_m, heading_rad) >= START_CLEARANCE_M:
+            if kernel.put(flat, index, pose.x_m, pose.y_m, heading_rad) >= self.spec.start_clearance_m:
                 return
         raise ValueError(
-            f"{name}: found no place with {START_CLEARANCE_M:g} m clearance in {START_TRIES} tries; "
+            f"{name}: found no place with {self.spec.start_clearance_m:g} m clearance in {START_TRIES} tries; "
             f"make the world larger, take vehicles or cylinders out, or give world.start."
         )
 

@@ -3,7 +3,9 @@
 In lockstep by default: simulated time stands still until the controller has answered. With --realtime the plant runs
 free, paced by the clock, as a vehicle would.
 
-`caudal hil run` starts both ends on pseudo-terminals; `caudal hil plant` is the plant's end alone, on a port.
+`caudal hil run` starts both ends on pseudo-terminals; `caudal hil plant` is the plant's end alone, on a port. With
+--controller microbit the other end is a micro:bit in QEMU, which swims the gait from its look-up table; readings and
+guidance stay on this side (tools/microbit_end.py), so it is to be compared with a run of --set gait.source=table.
 """
 
 import argparse
@@ -12,19 +14,22 @@ import os
 import subprocess
 import sys
 import tempfile
-import termios
-import tty
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from hal.ports import Port, PortError, open_port
 from tools import options, say, summary
 from tools.fleet import Fleet
+from tools.microbit import Microbit
+from tools.microbit_end import MicrobitEnd
+from tools.microbit_program import program
 from tools.paced import BITS_A_BYTE, PacedPort
 from tools.plant_end import PlantEnd, Refusal
+from tools.pty_line import open_line
 from tools.remote import Remote
 from tools.run import add_run_options, record_and_swim
-from tools.vehicles import Vehicle, open_scenario
+from tools.vehicles import Vehicle, open_scenario, open_vehicle
 
 ROOT = Path(__file__).parents[1]
 
@@ -40,42 +45,70 @@ def arguments(command: argparse.ArgumentParser) -> None:
     both.add_argument(
         "--baud", type=options.natural, help="pace the line as a serial one (default: not at all)"
     )
-    both.add_argument("--controller", choices=("cpython", "micropython"), default="cpython")
+    both.add_argument("--controller", choices=("cpython", "micropython", "microbit"), default="cpython")
     add_run_options(both)
 
 
 def run(args: argparse.Namespace) -> int:
+    small = getattr(args, "controller", None) == "microbit"
+    chosen = any(line.startswith("gait.source=") for line in args.set)
+    if small and not chosen and open_vehicle(args.vehicle, args.set).settings["gait"]:
+        say.note("the micro:bit swims the look-up table: gait.source=table")
+        args.set = [*args.set, "gait.source=table"]
     vehicle, scenario_name, scenario = open_scenario(args.vehicle, args.set, args.scenario)
     vehicles = vehicle.worlds[scenario["world"]].vehicles
+    digest = vehicle.file.digest()
     try:
         if args.action == "plant":
             if vehicles != 1:
                 key = f"world.{scenario['world']}.vehicles"
                 raise say.Refused(f"one port serves one vehicle, the world has {vehicles}; --set {key}=1")
-            return _swim(args, vehicle, scenario_name, [open_port(args.port)])
+            ends: list[Any] = [PlantEnd(vehicle.settings, digest, open_port(args.port))]
+            return _swim(args, vehicle, scenario_name, ends)
+        if small:
+            return _swim_on_microbits(args, vehicle, scenario_name, vehicles)
         with Bench(vehicle, args.vehicle, scenario_name, args.set, args.controller, vehicles) as bench:
             ports = [PacedPort(port, args.baud) for port in bench.ports] if args.baud else bench.ports
-            return _swim(args, vehicle, scenario_name, ports)
+            ends = [PlantEnd(vehicle.settings, digest, port) for port in ports]
+            return _swim(args, vehicle, scenario_name, ends)
     except (PortError, Refusal) as error:
         raise say.Refused(str(error)) from error
 
 
-def _swim(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, ports: list[Any]) -> int:
-    left = iter(ports)
-    digest = vehicle.file.digest()
+def _swim_on_microbits(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, count: int) -> int:
+    if args.realtime:
+        raise say.Refused("a micro:bit answers one request at a time, in lockstep; leave --realtime out")
+    pieces = program(vehicle.settings)
+    _, scenario = vehicle.scenario(scenario_name)
+    with ExitStack() as stack:
+        ends = []
+        for _ in range(count):
+            board = Microbit()
+            stack.callback(board.close)
+            board.load(pieces)
+            say.note(
+                f"{board.source_bytes} bytes of source on the micro:bit, {board.free_bytes} of heap left"
+            )
+            board.serve()
+            port = PacedPort(board.port, args.baud) if args.baud else board.port
+            ends.append(MicrobitEnd(vehicle.settings, scenario, port))
+        return _swim(args, vehicle, scenario_name, ends)
+
+
+def _swim(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, ends: list[Any]) -> int:
+    left = iter(ends)
 
     def launch(name, body):
-        end = PlantEnd(vehicle.settings, digest, next(left))
-        return Remote(name, body, end, 1_000_000 // vehicle.settings["rate_hz"], free=args.realtime)
+        period_us = 1_000_000 // vehicle.settings["rate_hz"]
+        return Remote(name, body, next(left), period_us, free=args.realtime)
 
     fleet = Fleet(vehicle, scenario_name, args.seed, launch)
     result = record_and_swim(args, vehicle, scenario_name, fleet, on=f"hil:{args.action}")
-    ends = [swimmer.end for swimmer in fleet.swimmers]
     for end in ends:
         if not fleet.fault:
             end.bye()
     ticks = len(ends) * result["simulated_s"] * vehicle.settings["rate_hz"]
-    arrivals = [end.decoder.arrivals for end in ends]
+    arrivals = [end.arrivals for end in ends]
     result |= {
         "exchanges_per_s": ticks / max(sum(swimmer.wire_s for swimmer in fleet.swimmers), 1e-9) * len(ends),
         "bytes_per_exchange": sum(end.bytes_sent + end.bytes_received for end in ends) / max(ticks, 1),
@@ -136,16 +169,6 @@ class Bench:
         for port in self.ports:
             port.close()
         self._folder.cleanup()
-
-
-def open_line() -> tuple[int, int]:
-    """A pseudo-terminal that carries bytes as they are: (this end, the other end)."""
-    master, slave = os.openpty()
-    tty.setraw(slave)
-    mode = termios.tcgetattr(slave)
-    mode[6][termios.VMIN] = 0  # MicroPython reads until its buffer is full: give it what there is
-    termios.tcsetattr(slave, termios.TCSANOW, mode)
-    return master, slave
 
 
 def micropython() -> str:

@@ -9,7 +9,7 @@ actuators into their safe state. A controller that has started anew asks for a h
 import time
 from typing import Any
 
-from onboard.link.arrivals import NEW
+from onboard.link.arrivals import NEW, Arrivals
 from onboard.link.frame import ASK, BYE, DELIMITER, HELLO, OUTPUTS, READINGS, Decoder, Encoder, wire_size
 from onboard.link.hello import SIZE, Hello
 from onboard.link.layout import outputs_layout, readings_layout
@@ -37,6 +37,11 @@ class PlantEnd:
         self.bytes_received = 0
         self._asked = False  # has the other end asked for a hello
         self._posted = [0] * 256  # when a tick's readings went, ns
+
+    @property
+    def arrivals(self) -> Arrivals:
+        """What has come over the wire, counted."""
+        return self.decoder.arrivals
 
     def greet(self, patience_s: float = 20.0) -> bool:
         """Say hello until the other end does; False if it never did."""

@@ -9,8 +9,8 @@ from hal.ports import Port, PortError, open_port
 from onboard.link.controller import Controller
 from tools.faulty import FaultyPort
 from tools.fleet import Fleet
-from tools.hil import open_line
 from tools.plant_end import PlantEnd
+from tools.pty_line import open_line
 from tools.remote import Remote
 from tools.vehicles import open_scenario
 

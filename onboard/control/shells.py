@@ -5,43 +5,55 @@ ones. A shell whose angle is the integral of the roll, phi, pushes with -I phi',
 frequency (`damp_per_s`; it leaks, so that it does not wind up). The published law, angle = -k phi',
 is the same at one frequency, but grows without bound with it: behind a servo's lag it is unstable unless k is
 small (`rate_s`). Lobes add a slow hand: a turned shell dips one in on one side, which holds the body level against
-a lasting torque (`trim_per_s`). Portable; floats.
+a lasting torque (`trim_per_s`). Portable; integers in 2**-20 rad, so that a tick allocates nothing.
 """
 
-from hal.fixed import fixed
+from hal.fixed import BITS, FINE_BITS, Gain, fine
 from hal.maps import clamp
 
 LASTING_S = 2.0  # a roll that lasts longer is trimmed, not damped
+_TO_COMMAND = FINE_BITS - BITS
+_EXTRA = 8  # bits that the slow mean keeps below its unit, or it would stall short of a small roll
 
 
 class Shells:
     def __init__(self, settings, board, rate_hz):
         self._joints = [board.actuator(name) for name in settings["joints"]]
-        self._rate_s = settings["rate_s"]
-        self._damp_per_tick = settings["damp_per_s"] / rate_hz
-        self._keep = 1 - 1 / (settings["leak_s"] * rate_hz)
-        self._trim_per_tick = settings["trim_per_s"] / rate_hz
-        self._limit_rad = settings["limit_rad"]
-        self._trim_limit_rad = settings["trim_limit_rad"]
-        self._level_rad = settings["level_deg"] * 0.017453292519943295
-        self._settle = 1 / (LASTING_S * rate_hz)
-        self._lasting_rad = 0.0
-        self.damp_rad = 0.0
-        self.trim_rad = 0.0
+        self._rate = Gain(settings["rate_s"])
+        self._damp = Gain(settings["damp_per_s"] / rate_hz)
+        self._leak = Gain(1 / (settings["leak_s"] * rate_hz))
+        self._trim = Gain(settings["trim_per_s"] / rate_hz)
+        self._limit = fine(settings["limit_rad"])
+        self._trim_limit = fine(settings["trim_limit_rad"])
+        self._level = fine(settings["level_deg"] * 0.017453292519943295)
+        self._settle_ticks = int(LASTING_S * rate_hz + 0.5)
+        self._lasting = 0  # with its extra bits
+        self._damping = 0
+        self._trimming = 0
+
+    @property
+    def damp_rad(self):
+        return self._damping / (1 << FINE_BITS)
+
+    @property
+    def trim_rad(self):
+        return self._trimming / (1 << FINE_BITS)
 
     def step(self, state):
-        estimate = state.estimate
-        angle_rad = 0.0
-        if estimate.roll_rad is not None:
-            off_rad = estimate.roll_rad - self._level_rad
-            self._lasting_rad += (off_rad - self._lasting_rad) * self._settle
-            damp_rad = self.damp_rad * self._keep + self._damp_per_tick * (off_rad - self._lasting_rad)
-            self.damp_rad = clamp(damp_rad, -self._limit_rad, self._limit_rad)
-            trim_rad = self.trim_rad - self._trim_per_tick * off_rad
-            self.trim_rad = clamp(trim_rad, -self._trim_limit_rad, self._trim_limit_rad)
-            angle_rad = self.damp_rad + self.trim_rad
-        if estimate.roll_rate_rad_s is not None:
-            angle_rad -= self._rate_s * estimate.roll_rate_rad_s
-        command = fixed(clamp(angle_rad, -self._limit_rad, self._limit_rad))
+        roll = state.estimate.roll_fine()
+        rate = state.estimate.roll_rate_fine()
+        angle = 0
+        if roll is not None:
+            off = roll - self._level
+            self._lasting += ((off << _EXTRA) - self._lasting) // self._settle_ticks
+            quick = off - (self._lasting >> _EXTRA)
+            damping = self._damping - self._leak.of(self._damping) + self._damp.of(quick)
+            self._damping = clamp(damping, -self._limit, self._limit)
+            self._trimming = clamp(self._trimming - self._trim.of(off), -self._trim_limit, self._trim_limit)
+            angle = self._damping + self._trimming
+        if rate is not None:
+            angle -= self._rate.of(rate)
+        angle = clamp(angle, -self._limit, self._limit)
+        command = (angle + (1 << (_TO_COMMAND - 1))) >> _TO_COMMAND
         for joint in self._joints:
             state.commands[joint] = command

@@ -20,9 +20,19 @@ class Tail:
         self.gait = gait
         self._frequency_max = fixed(frequency_max_hz)
         self._deflection_max = fixed(deflection_max_rad)
+        self._frequency_hz = self._amplitude = self._deflection_rad = None  # asked last
 
     def ask(self, state):
         want = state.want
+        if (
+            want.frequency_hz == self._frequency_hz
+            and want.amplitude == self._amplitude
+            and want.deflection_rad == self._deflection_rad
+        ):
+            return  # turning floats into counts allocates, and these are asked already
+        self._frequency_hz = want.frequency_hz
+        self._amplitude = want.amplitude
+        self._deflection_rad = want.deflection_rad
         self.gait.ask(
             _within(want.frequency_hz, self._frequency_max),
             _within(want.amplitude, fixed(1.0)),

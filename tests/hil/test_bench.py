@@ -8,7 +8,7 @@ import pytest
 
 from hal.ports import Port
 from tests.conftest import EEL
-from tools.hil import open_line
+from tools.pty_line import open_line
 
 OFF = [0, 0, 0, 0, 0]  # no pulse on any of the fish's servos
 SLEW_US = 12.0 * 636.6 / 100  # the fish's slew limit in microseconds a tick

@@ -3,7 +3,8 @@
     micropython tests/mcu/allocation.py SETTINGS.json SCENARIO
 
 Prints lines of part and bytes a tick: sense, each stage that runs every tick, gate, act, and `tick`, a whole
-one between two ticks of guidance. The driver here allocates nothing.
+one between two ticks of guidance. `thousand` is the sum over a thousand ticks, guidance among them, with readings that
+move. The driver here allocates nothing.
 """
 
 import gc
@@ -21,29 +22,35 @@ TICKS = 90
 class StillDriver:
     def __init__(self, sensors):
         self._counts = [s["low_count"] // 2 + s["high_count"] // 2 for s in sensors]
+        self._moves = [s["high_count"] - s["low_count"] > 1000 for s in sensors]
+        self.moving = False
+        self._tick = 0
 
     def read(self, counts):
+        self._tick += 1
         i = 0
         while i < len(counts):
             counts[i] = self._counts[i]
+            if self.moving and self._moves[i]:
+                counts[i] += (self._tick * 7 + i * 13) % 201 - 100
             i += 1
 
     def write(self, outputs):
         pass
 
 
-def bytes_per_call(call, argument):
+def bytes_per_call(call, argument, times=TICKS):
     """Mean over many calls; the loop around them and the reading of the heap are taken off."""
     gc.collect()
     gc.disable()
     before = gc.mem_alloc()
     i = 0
-    while i < TICKS:
+    while i < times:
         call(argument)
         i += 1
     taken = gc.mem_alloc() - before
     gc.enable()
-    return taken / TICKS
+    return taken / times
 
 
 def nothing(argument):
@@ -53,11 +60,17 @@ def nothing(argument):
 def run(path, scenario):
     with open(path) as file:
         settings = json.load(file)
-    loop = build_loop(settings, settings["scenarios"][scenario], StillDriver(settings["sensors"]))
+    driver = StillDriver(settings["sensors"])
+    loop = build_loop(settings, settings["scenarios"][scenario], driver)
     loop.arm()
     for _ in range(201):  # gait settled, next guidance tick nine ticks away
         loop.tick()
     state = loop.state
+    driver.moving = True
+    print("thousand", bytes_per_call(loop.tick, 0, 1000) * 1000)
+    driver.moving = False
+    while loop.ticks % 10 != 1:
+        loop.tick()
     print("nothing", bytes_per_call(nothing, None))
     sense = loop.board.sense
     print("sense", bytes_per_call(lambda _: sense(), None))

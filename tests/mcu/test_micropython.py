@@ -102,3 +102,16 @@ def test_sensing_the_gait_the_gate_and_acting_allocate_nothing(micropython, sett
         assert taken[part] == 0, f"{part} allocates {taken[part]} bytes a tick"
     assert taken["tick"] < 2048  # what the estimator's floats take
     assert taken["estimate"] > 0  # the measurement does see an allocation
+
+
+def test_a_thousand_ticks_of_a_body_kept_level_by_its_shells_allocate_nothing(
+    micropython, micropython_32_bit, tmp_path
+):
+    settings = onboard.vehicle.read(VehicleFile.open(onboard.vehicle.find("snake")))
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps(settings))
+    for runtime in (micropython, micropython_32_bit):
+        done = run(runtime, "tests/mcu/allocation.py", str(path), "shells")
+        assert done.returncode == 0, done.stdout + done.stderr
+        taken = {part: float(count) for part, count in (line.split() for line in done.stdout.splitlines())}
+        assert taken["thousand"] == 0 and taken["shells"] == taken["estimate"] == 0, taken

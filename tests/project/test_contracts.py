@@ -18,6 +18,7 @@ PORTABLE = [
         for folder in ("gait", "control", "estimate", "guidance", "link")
         for path in sorted((ROOT / "onboard" / folder).glob("*.py"))
     ),
+    *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "hal" / "mcu").glob("*.py"))),
 ]
 BUILT_IN = {"math", "time", "array"}
 

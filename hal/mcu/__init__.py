@@ -1,0 +1,1 @@
+"""A microcontroller's own pins and buses as a board's driver, through MicroPython's `machine`."""

@@ -1,0 +1,52 @@
+"""Readings as integers: the float's number within what their bits allow, and factors that keep products small."""
+
+from hal.fixed import FINE_BITS, Gain, fine
+from hal.maps import LinearSensor, TableSensor
+
+ONE = 1 << FINE_BITS
+
+
+def test_fine_is_the_nearest_count_and_no_number_is_none():
+    assert fine(1.0) == ONE and fine(-1.0) == -ONE and fine(0.0) == 0
+    assert fine(0.6 / ONE) == 1 and fine(-0.6 / ONE) == -1 and fine(0.4 / ONE) == 0
+    assert fine(None) is None and fine(float("nan")) is None
+
+
+def test_a_linear_sensors_integer_is_its_float():
+    for zero, per_count, low, high in (
+        (0, 0.00109083078, -2880, 2880),
+        (100, 0.001, -500, 12000),
+        (2880, -0.00109083078, 0, 5760),
+        (0, 0.00109083078, -32000, 32000),
+        (0, 1.0, 0, 1),
+        (7, 12.5, -3, 90),
+    ):
+        sensor = LinearSensor(zero, per_count, low, high)
+        largest = max(abs(low - zero), abs(high - zero))
+        step = max(1, (high - low) // 97)
+        count = low
+        while count <= high:
+            exact = sensor.to_si(count) * ONE
+            slope_error = largest / (1 << 29)  # half a bit of a slope that fills 28 bits at the largest count
+            assert abs(sensor.to_fine(count) - exact) <= 0.5 + slope_error * abs(exact), (per_count, count)
+            count += step
+
+
+def test_a_table_sensors_integer_is_its_float():
+    sensor = TableSensor([0, 100, 200], [0.0, 1.0, 4.0])
+    for count in (0, 50, 100, 150, 200):
+        assert sensor.to_fine(count) == fine(sensor.to_si(count))
+
+
+def test_a_gain_is_within_a_thousandth_and_rounds_to_the_nearest():
+    for factor in (0.25, -0.25, 0.01, 0.05, 1 / 3, 2.0, 17.3, 300.0, 1e-4, -3e-5):
+        gain = Gain(factor)
+        for count in (0, 1, -1, 1000, -1000, 123456, -123456):
+            assert abs(gain.of(count) - factor * count) <= 0.501 + abs(factor * count) * 0.001, (
+                factor,
+                count,
+            )
+
+
+def test_no_gain_is_nothing():
+    assert Gain(0.0).of(12345) == 0 and Gain(0.0).of(-12345) == 0
