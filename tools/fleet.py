@@ -81,9 +81,7 @@ class Fleet:
         def own(name: str, body: Body) -> Own:
             return Own(name, vehicle.build_loop(scenario, SimDriver(body)), body)
 
-        with patience(
-            "getting the plant ready; the first time it is compiled, which takes about 20 s on two cores, twice that on one"
-        ):
+        with patience("getting the plant ready; the first time it is compiled, which takes 20 s or more"):
             self._launch(vehicle, world_spec.vehicles, launch or own)
         self._recorder: Recorder | None = None
         self._target: Topic | None = None
