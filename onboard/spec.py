@@ -67,6 +67,9 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
     _check_control(file, control, actuators)
     if isinstance(control, WrenchControl) and estimate.filter is None:
         raise file.error("estimate.filter", 'a control.kind of "wrench" needs it; give the sensors\' noises')
+    for key in ("x", "y", "depth", "heading", "roll", "pitch") if isinstance(control, WrenchControl) else ():
+        if not getattr(estimate, key):
+            raise file.error(f"estimate.{key}", 'a control.kind of "wrench" needs it; name the sensor')
     for name, trajectory in trajectories.items():
         for key, problem in spec_trajectory.disagreements(trajectory):
             raise file.error(f"trajectory.{name}.{key}", problem)

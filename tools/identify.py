@@ -1,10 +1,10 @@
-"""Finds a vehicle's inertia, drag and weight from logs of its own motion, with honest error bars.
+"""Finds a vehicle's inertia, drag and weight from logs of its own motion, with standard errors.
 
 Track an excitation trajectory (caudal excite, caudal run), give its log here. Forces come from the recorded pulses
-through the thrusters' maps, motion from the recorded readings. Every parameter has its standard error; those that the
-logs cannot show are named and kept as the vehicle file has them; pairs that cannot be told apart are named too. R2
-compares velocities of a simulation by the wrench alone with the measured ones; it says how well the model foretells,
-not that its parameters are right.
+through the thrusters' maps, motion from the recorded readings. A standard error covers chance; a thruster's map that is
+off, or a force that the model lacks (a tether's twist), shifts parameters by more. Those that the logs cannot show are
+named and kept as the vehicle file has them; pairs that cannot be told apart are named too. R2 compares velocities of a
+simulation by the wrench alone with the measured ones: how well the model foretells, not that its parameters are right.
 """
 
 import argparse

@@ -5,7 +5,7 @@
 The forces of least effort come from B's pseudo-inverse. Where one would be beyond its limit, they first move along
 B's null space, which changes no wrench; if that is not enough the whole wrench is made smaller: it loses size, never
 direction. A wrench that the thrusters cannot make at all (B has fewer directions than six) is met as near as can be.
-Portable; floats, no allocation after the start.
+Portable; floats.
 """
 
 import math

@@ -66,6 +66,8 @@ class Hold(PoseTask):
 
 
 class Follow(PoseTask):
+    """Tracks a trajectory in time, once it has settled at its start."""
+
     def __init__(self, settings, control, guide_hz):
         super().__init__(settings, control, guide_hz)
         self.trajectory = Trajectory(settings["trajectory"])

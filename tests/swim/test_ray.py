@@ -1,12 +1,8 @@
 """The electric ray swims, turns and dives: closed loop through device units, sensor noise on."""
 
-from functools import cache
-
 import numpy as np
 import pytest
-
-from tools.fleet import Fleet
-from tools.vehicles import open_vehicle
+from swum import swum
 
 SEEDS = range(3)
 SOFT = "plant.actuator.tail_yaw.stiffness_n_m_rad=8.0"
@@ -16,19 +12,8 @@ FREQUENCIES_HZ = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 SETTLED_S = ((52, 60), (82, 90), (102, 110), (122, 130), (142, 150), (162, 170))
 
 
-@cache
 def swim(scenario: str, seed: int, *overrides: str) -> dict[str, np.ndarray]:
-    """The truth of a whole run by name, 100 times a second."""
-    vehicle = open_vehicle("ray", list(overrides))
-    fleet = Fleet(vehicle, scenario, seed)
-    body = fleet.swimmers[0].body
-    rows = []
-    fleet.arm()
-    for _ in range(round(vehicle.scenario(scenario)[1]["duration_s"] * 1e6 / fleet.period_us)):
-        fleet.step()
-        rows.append(body.truth())
-    assert fleet.fault is None
-    return dict(zip(body.truth_fields, np.array(rows).T, strict=True))
+    return swum("ray", scenario, seed, *overrides)
 
 
 def mean(column: np.ndarray, from_s: float, to_s: float) -> float:

@@ -1,12 +1,8 @@
 """The surface snake swims upright, ahead, back and round: closed loop through device units, sensor noise on."""
 
-from functools import cache
-
 import numpy as np
 import pytest
-
-from tools.fleet import Fleet
-from tools.vehicles import open_vehicle
+from swum import swum
 
 FULL: tuple[str, ...] = ()  # as the file has it: all the water's forces
 BUOYANT = ("plant.tree.water=buoyant",)
@@ -24,19 +20,8 @@ def at(hz: float) -> str:
     return f"gait.frequency_hz={hz}"
 
 
-@cache
 def swim(scenario: str, seed: int, *overrides: str) -> dict[str, np.ndarray]:
-    """The truth of a whole run by name, 100 times a second."""
-    vehicle = open_vehicle("snake", list(overrides))
-    fleet = Fleet(vehicle, scenario, seed)
-    body = fleet.swimmers[0].body
-    rows = []
-    fleet.arm()
-    for _ in range(round(vehicle.scenario(scenario)[1]["duration_s"] * 1e6 / fleet.period_us)):
-        fleet.step()
-        rows.append(body.truth())
-    assert fleet.fault is None
-    return dict(zip(body.truth_fields, np.array(rows).T, strict=True))
+    return swum("snake", scenario, seed, *overrides)
 
 
 def max_roll_deg(run: dict[str, np.ndarray], from_s: float = 0.0) -> float:
