@@ -1,10 +1,10 @@
 # make run     set everything up and swim the fish for a simulated minute
 # make test    set everything up and run all tests
-# make setup | lint | format | bench | clean
+# make setup | lint | format | bench | fuzz | clean
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test setup lint format bench clean
+.PHONY: run test setup lint format bench fuzz clean
 
 run: setup
 	$(BIN)/caudal run fish --scenario pool --report
@@ -41,6 +41,10 @@ bench: setup
 	$(BIN)/caudal bench loop rov
 	$(BIN)/caudal bench excite
 	$(BIN)/caudal bench plant
+
+fuzz: setup
+	$(BIN)/pip install --quiet --disable-pip-version-check atheris
+	cd $$(mktemp -d) && PYTHONPATH=$(CURDIR) $(CURDIR)/$(BIN)/python $(CURDIR)/tests/link/fuzz_frame.py -max_total_time=600
 
 clean:
 	rm -rf .venv build runs *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

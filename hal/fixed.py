@@ -10,6 +10,8 @@ Portable: CPython and MicroPython.
 ONE = 16384
 BITS = 14
 FINE_BITS = 20  # of readings that a controller takes as integers: 1e-6 of the SI unit
+_WHOLE = 1 << 19  # counts below this a Gain multiplies at once
+_PART_BITS = 10  # of a larger one's lower part
 LARGEST = (1 << 53) // ONE * ONE  # past this a float no longer holds every count
 
 
@@ -33,8 +35,17 @@ def fine(value):
     return int(scaled + 0.5) if scaled >= 0 else -int(0.5 - scaled)
 
 
+def coarse(count):
+    """The nearest command of a count of 2**-20."""
+    return (count + (1 << (FINE_BITS - BITS - 1))) >> (FINE_BITS - BITS)
+
+
 class Gain:
-    """A factor for integers: ten bits and a shift, so that products stay small; within 0.1 % of what was asked."""
+    """A factor for integers: ten bits and a shift, so that products stay small; within 0.1 % of what was asked.
+
+    A count too large for the product is multiplied in two parts, with the same result: nothing is allocated while
+    count and result are below 2**30.
+    """
 
     def __init__(self, factor):
         self._shift = 0
@@ -45,7 +56,13 @@ class Gain:
         self._half = (1 << self._shift) >> 1
 
     def of(self, count):
-        return (count * self._factor + self._half) >> self._shift
+        if -_WHOLE < count < _WHOLE:
+            return (count * self._factor + self._half) >> self._shift
+        upper = (count >> _PART_BITS) * self._factor
+        lower = (count & (1 << _PART_BITS) - 1) * self._factor + self._half
+        if self._shift < _PART_BITS:
+            return (upper << (_PART_BITS - self._shift)) + (lower >> self._shift)
+        return (upper + (lower >> _PART_BITS)) >> (self._shift - _PART_BITS)
 
 
 def to_float(count):

@@ -40,7 +40,7 @@ class Uart(_Table, kw_only=True, frozen=True):
 
 
 class NumberLine(Uart, kw_only=True, frozen=True):
-    """A serial line on which another board sends its sensors' numbers (hal/mcu/line.py)."""
+    """A serial line on which another board sends its sensors' numbers (hal/number_line.py)."""
 
     fields: Annotated[int, Meta(ge=1, le=64)]
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from hal import mcu_spec
+from hal import mcu_spec, pi_spec
 from hal.build import UNITS, build_curve
 from hal.vehicle_file import VehicleFile
 
@@ -144,7 +144,7 @@ class Table(_Table, tag_field="map", tag="table", kw_only=True, frozen=True):
 Actuators = dict[str, Servo | Thruster | Valve]
 Motors = dict[str, Motor]
 Sensors = dict[str, Linear | Table]
-TABLES = ("actuator", "motor", "sensor", "mcu")
+TABLES = ("actuator", "motor", "sensor", "mcu", "pi")
 
 
 def read(file: VehicleFile) -> dict[str, list[dict[str, Any]]]:
@@ -179,8 +179,12 @@ def read(file: VehicleFile) -> dict[str, list[dict[str, Any]]]:
         if channel["map"] == "thruster":
             channel["curve"] = _curves(motors[channel.pop("motor")])
     settings = {"actuators": plain, "sensors": _plain(sensors)}
-    if "mcu" in file.tables:  # checked, but not kept: only a microcontroller has pins
-        mcu_spec.read(file, settings)
+    for table, spec in (
+        ("mcu", mcu_spec),
+        ("pi", pi_spec),
+    ):  # checked, but not kept: whoever has pins reads them
+        if table in file.tables:
+            spec.read(file, settings)
     return settings
 
 

@@ -21,39 +21,47 @@ def build_loop(settings, scenario, driver):
 
 def tail_stages(settings, scenario, board):
     """A vehicle that swims with its tail: what it wants becomes tail settings, and a gait swims them."""
-    from onboard.control.swim_law import SwimLaw
     from onboard.control.tail import Tail
-    from onboard.estimate.planar import PlanarEstimator
     from onboard.gait.build import build_gait
 
     rate_hz = settings["rate_hz"]
     guide_hz = settings["guide_hz"]
+    control = settings["control"]
     every = rate_hz // guide_hz
-    law = SwimLaw(settings["control"])
     gait = build_gait(settings["gait"], board, rate_hz)
-    tail = Tail(gait, law.frequency_max_hz, law.deflection_max_rad)
-    stages = [Stage("estimate", 1, PlanarEstimator(settings["estimate"], board, law, rate_hz).step)]
+    tail = Tail(gait, control["frequency_max_hz"], control["deflection_max_rad"])
     if scenario["task"] == "schedule":
-        from onboard.guidance.cycle import Schedule
-
-        stages.append(Stage("guide", every, Schedule(scenario["rows"], board, rate_hz).step))
+        stages = _scheduled_stages(settings, scenario, board)
     else:
-        stages += _guided_stages(settings, scenario, board, law)
+        stages = _guided_stages(settings, scenario, board)
     stages.append(Stage("tail", every, tail.ask))
     stages.append(Stage("gait", 1, tail.step))
-    if settings["control"]["dive"]:
+    if control["dive"]:
         from onboard.control.dive import Dive
-        from onboard.estimate.attitude import AttitudeEstimator
 
-        dive = Dive(settings["control"]["dive"], board, scenario["depth_m"], guide_hz)
-        stages.insert(1, Stage("attitude", 1, AttitudeEstimator(settings["estimate"], board).lie))
+        dive = Dive(control["dive"], board, scenario["depth_m"], guide_hz)
         stages.append(Stage("dive", every, dive.step))
     return stages
 
 
-def _guided_stages(settings, scenario, board, law):
+def _scheduled_stages(settings, scenario, board):
+    """Tail settings by the clock: nobody asks where it is, so nobody reckons it, and a tick allocates nothing."""
+    from onboard.estimate.attitude import AttitudeEstimator
+    from onboard.guidance.cycle import Schedule
+
+    rate_hz = settings["rate_hz"]
+    return [
+        Stage("estimate", 1, AttitudeEstimator(settings["estimate"], board).step),
+        Stage("guide", rate_hz // settings["guide_hz"], Schedule(scenario["rows"], board, rate_hz).step),
+    ]
+
+
+def _guided_stages(settings, scenario, board):
     """Guidance that decides by what it sees, and what its decisions ask of the tail."""
+    from onboard.control.swim_law import SwimLaw
     from onboard.control.tail import Inverse
+    from onboard.estimate.attitude import AttitudeEstimator
+    from onboard.estimate.planar import PlanarEstimator
     from onboard.guidance.cycle import Cycle, Recoil
     from onboard.guidance.decide import Decider
     from onboard.guidance.detect import Detector
@@ -61,6 +69,8 @@ def _guided_stages(settings, scenario, board, law):
 
     guide_hz = settings["guide_hz"]
     every = settings["rate_hz"] // guide_hz
+    law = SwimLaw(settings["control"])
+    planar = PlanarEstimator(settings["estimate"], board, law, settings["rate_hz"])
     tasks = {"wander": Wander, "track": Track, "pursue": Pursue}
     task = tasks[scenario["task"]](scenario, board, guide_hz)
     detector = Detector(settings["sensors"], board, guide_hz)
@@ -68,6 +78,8 @@ def _guided_stages(settings, scenario, board, law):
     decider = Decider(settings["guidance"], comfort_m, law)
     recoil = Recoil(settings["guidance"], board, guide_hz)
     return [
+        Stage("estimate", 1, planar.step),
+        Stage("attitude", 1, AttitudeEstimator(settings["estimate"], board).lie),
         Stage("bumper", 1, recoil.watch),
         Stage("guide", every, Cycle(task, detector, decider, recoil).step),
         Stage("control", every, Inverse(law).step),
@@ -77,21 +89,15 @@ def _guided_stages(settings, scenario, board, law):
 def undulate_stages(settings, scenario, board):
     """A long body that swims by undulation, and keeps itself level with shells and its gaze with the neck."""
     from onboard.control.tail import Tail
-    from onboard.estimate.attitude import AttitudeEstimator
     from onboard.gait.build import build_gait
-    from onboard.guidance.cycle import Schedule
 
     rate_hz = settings["rate_hz"]
     control = settings["control"]
-    every = rate_hz // settings["guide_hz"]
     gait = build_gait(settings["gait"], board, rate_hz)
     tail = Tail(gait, control["frequency_max_hz"], control["deflection_max_rad"])
-    stages = [
-        Stage("estimate", 1, AttitudeEstimator(settings["estimate"], board).step),
-        Stage("guide", every, Schedule(scenario["rows"], board, rate_hz).step),
-        Stage("tail", every, tail.ask),
-        Stage("gait", 1, tail.step),
-    ]
+    stages = _scheduled_stages(settings, scenario, board)
+    stages.append(Stage("tail", rate_hz // settings["guide_hz"], tail.ask))
+    stages.append(Stage("gait", 1, tail.step))
     if control["shells"] != "off":
         from onboard.control.shells import Shells
 

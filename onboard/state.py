@@ -34,12 +34,9 @@ class Estimate:
         self.depth_nis = None
         self.heading_nis = None
 
-    def roll_fine(self):
-        """The roll as an integer, in 2**-20 rad."""
-        return fine(self.roll_rad)
-
-    def roll_rate_fine(self):
-        return fine(self.roll_rate_rad_s)
+    def fine(self, field):
+        """One of the fields as an integer, in 2**-20 of its unit."""
+        return fine(getattr(self, field))
 
 
 class Want:
@@ -66,7 +63,9 @@ class Want:
         self.frequency_hz = 0.0
         self.amplitude = 0.0
         self.deflection_rad = 0.0
+        self.beat = None  # these three in fixed point, where they were known beforehand
         self.depth_m = None  # None: where it is when it is asked first
+        self.depth_fine = None  # the same in 2**-20 m, once somebody has made it
         self.x_m = None  # of vehicles that hold any pose
         self.y_m = None
         self.heading_rad = None

@@ -58,6 +58,11 @@ class Body:
         self._new = True
         self._truth = np.zeros(len(self.truth_fields))
 
+    @property
+    def time_us(self) -> int:
+        """Of its world."""
+        return self._world.time_us
+
     def _attach(self, flat: Flat) -> None:
         """Take the views of the world's arrays, which move when a vehicle is added."""
         self._written = flat.written

@@ -1,6 +1,7 @@
 """Measures the fish's loop (or another vehicle's): what a tick costs, what it allocates, how fast it simulates.
 `caudal bench plant` measures the tree engine instead, beside its peers (bench_plant.py); `caudal bench excite` the
-search for an excitation trajectory beside scipy's SLSQP (excite_bench.py).
+search for an excitation trajectory beside scipy's SLSQP (excite_bench.py); `caudal bench wire` the exchanges of the
+bench wire (bench_wire.py).
 
 Wall-clock figures depend on the machine and on what else it does: compare ratios to the reference of one run.
 """
@@ -24,9 +25,10 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "what",
         nargs="*",
-        metavar="[loop] [VEHICLE] | plant [VEHICLE ...] | excite",
+        metavar="[loop] [VEHICLE] | plant [VEHICLE ...] | excite | wire [VEHICLE ...]",
         help="loop (default) of a vehicle by name or file (default: fish); or plant: the tree engine, beside MuJoCo "
-        "and Pinocchio (default: every vehicle with a tree); or excite: the search for a trajectory, beside SLSQP",
+        "and Pinocchio (default: every vehicle with a tree); or excite: the search for a trajectory, beside SLSQP; "
+        "or wire: exchanges a second on the bench wire (default: fish, snake and rov)",
     )
     command.add_argument("--scenario", metavar="NAME", help="which scenario (default: the vehicle's first)")
     command.add_argument(
@@ -37,12 +39,16 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    known = ("loop", "plant", "excite")
+    known = ("loop", "plant", "excite", "wire")
     what, *names = args.what if args.what and args.what[0] in known else ["loop", *args.what]
     if what == "excite":
         from tools import excite_bench
 
         return show(excite_bench.bench(), args.json)
+    if what == "wire":
+        from tools import bench_wire
+
+        return bench_wire.run(names, args.set, args.json)
     if what == "plant":
         from tools import bench_plant
 

@@ -1,4 +1,8 @@
-"""Compares two runs, command by command, in device units: every channel of every tick of every vehicle."""
+"""Compares two runs, command by command, in device units: every channel of every tick of every vehicle.
+
+Where a run was on chips (--on emulated), the pulses that left them are compared too, with what the other run commanded
+or pulsed: one that is off by more than one step of the chip counts as worse.
+"""
 
 import argparse
 from pathlib import Path
@@ -48,9 +52,23 @@ def compare(first: Log, second: Log) -> dict:
                 result["equal" if apart == 0 else "off_by_one" if apart == 1 else "worse"] += 1
                 if apart and (first_difference is None or tick < first_difference[0]):
                     first_difference = (tick, f"{topic.split('/')[1]} {channel}: {x} and {y}")
+    for topic in topics:
+        _compare_pulses(topic, first, second, result)
     if first_difference:
         result["first_difference_tick"], result["first_difference"] = first_difference
     return result
+
+
+def _compare_pulses(topic: str, first: Log, second: Log, result: dict) -> None:
+    """What reached the pins, where at least one of the logs knows it; the longer step of the two is allowed."""
+    pins = topic.removesuffix("outputs") + "pulses"
+    if pins not in first.topics and pins not in second.topics:
+        return
+    step_us = max(float(log.run.get("pulse_step_us", 0)) for log in (first, second))
+    a, b = (log.topics.get(pins, log.topics[topic]) for log in (first, second))
+    for one, other in zip(a.rows, b.rows, strict=False):
+        result["pulses"] = result.get("pulses", 0) + len(one)
+        result["worse"] += sum(abs(x - y) > step_us for x, y in zip(one, other, strict=True))
 
 
 def _names(names: list[str]) -> str:

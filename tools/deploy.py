@@ -1,4 +1,4 @@
-"""Puts a vehicle's controller onto a board.
+"""Puts a vehicle's controller onto a board, or onto the vehicle's computer (`caudal deploy pi`, tools/deploy_pi.py).
 
 `caudal deploy mcu PORT VEHICLE` copies what one scenario needs to a microcontroller that runs MicroPython (1.25 or
 newer) and starts it: the portable core as compiled modules, the vehicle's settings, and a main.py. By default the board
@@ -16,7 +16,7 @@ from typing import Any
 
 from hal import mcu_spec
 from hal.vehicle_file import VehicleFile
-from tools import options, say
+from tools import deploy_pi, options, say
 from tools.mcu_image import MPY_VERSION, Image, mpy_cross, scratch_folder, write_image
 from tools.vehicles import Vehicle, open_scenario
 
@@ -47,9 +47,15 @@ def arguments(command: argparse.ArgumentParser) -> None:
     mcu.add_argument("--source", action="store_true", help="send .py files, not compiled ones")
     options.add_set(mcu)
     options.add_json(mcu)
+    pi = targets.add_parser(
+        "pi", help="a Raspberry Pi or another computer with systemd, over ssh", description=deploy_pi.__doc__
+    )
+    deploy_pi.arguments(pi)
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.target == "pi":
+        return deploy_pi.run(args)
     vehicle, scenario_name, _ = open_scenario(args.vehicle, args.set, args.scenario)
     mcu = read_pins(vehicle, args.board, args.bench)
     compiled = not args.source and mpy_cross() is not None

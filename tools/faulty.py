@@ -23,6 +23,7 @@ class FaultyPort:
         self._random = random.Random(seed)
         self._drop, self._corrupt, self._duplicate, self._delay_s = drop, corrupt, duplicate, delay_s
         self.cut = False
+        self.deaf = False  # what comes in is lost, what goes out is not
         self.faults = 0
 
     def write(self, buffer: bytearray, count: int) -> None:
@@ -33,7 +34,7 @@ class FaultyPort:
 
     def read(self, buffer: bytearray, timeout_ms: int) -> int:
         count = self._port.read(buffer, timeout_ms)
-        if not count:
+        if not count or self.deaf:
             return 0
         chunk = self._suffer(buffer[:count])
         buffer[: len(chunk)] = chunk

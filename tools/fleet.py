@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Protocol
 
 from hal.sim import SimDriver
@@ -74,6 +73,7 @@ class Fleet:
         settings = vehicle.settings
         _, scenario = vehicle.scenario(scenario_name)
         world_spec = vehicle.worlds[scenario["world"]]
+        self.about: dict[str, str] = {}  # what a log should say of it
         self.world = _or_refuse(World, world_spec, seed=seed)
         self.period_us = 1_000_000 // settings["rate_hz"]
         self.swimmers: list[Any] = []
@@ -145,14 +145,3 @@ def _or_refuse(make, *given, **named):
         return make(*given, **named)
     except ValueError as error:
         raise Refused(str(error)) from error
-
-
-def free_log(vehicle: Vehicle, scenario_name: str, seed: int) -> Path:
-    """A name below runs/ that no earlier run has taken."""
-    name = f"{vehicle.name}-{scenario_name}-{seed}"
-    path = Path("runs") / f"{name}.mcap"
-    count = 1
-    while path.exists():
-        count += 1
-        path = path.with_name(f"{name}-{count}.mcap")
-    return path

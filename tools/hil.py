@@ -3,13 +3,16 @@
 In lockstep by default: simulated time stands still until the controller has answered. With --realtime the plant runs
 free, paced by the clock, as a vehicle would.
 
-`caudal hil run` starts both ends on pseudo-terminals; `caudal hil plant` is the plant's end alone, on a port. With
+`caudal hil run` starts both ends on pseudo-terminals; `caudal hil plant` is the plant's end alone, on a port (`caudal
+run VEHICLE --on hil:PORT` is the controller's). Either side may be started anew and the wire be pulled out and put in
+again: the other side is safe meanwhile, and goes on when it is back. With
 --controller microbit the other end is a micro:bit in QEMU, which swims the gait from its look-up table; readings and
 guidance stay on this side (tools/microbit_end.py), so it is to be compared with a run of --set gait.source=table.
 """
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -18,7 +21,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from hal.ports import Port, PortError, open_port
+from hal.ports import Port, PortError
+from onboard import realtime
 from tools import options, say, summary
 from tools.fleet import Fleet
 from tools.microbit import Microbit
@@ -26,19 +30,27 @@ from tools.microbit_end import MicrobitEnd
 from tools.microbit_program import program
 from tools.paced import BITS_A_BYTE, PacedPort
 from tools.plant_end import PlantEnd, Refusal
+from tools.plug import FORMS, Plug
 from tools.pty_line import open_line
-from tools.remote import Remote
-from tools.run import add_run_options, record_and_swim
+from tools.ramp import Ramp
+from tools.remote import GREET_S, Remote
+from tools.run import add_run_options
+from tools.swim import record_and_swim
 from tools.vehicles import Vehicle, open_scenario, open_vehicle
 
 ROOT = Path(__file__).parents[1]
+WIRE_KEYS = (
+    *("exchanges_per_s", "bytes_per_exchange", "share_of_line", "gone_ticks"),
+    *("lost", "bad", "late_frames", "duplicates"),
+    *("round_trip_p50_us", "round_trip_p99_us", "worst_round_trip_us"),
+)
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
     actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
     plant = actions.add_parser("plant", help="the plant's end, on a port")
     options.add_vehicle(plant)
-    plant.add_argument("port", help="a serial device, or tcp:HOST:PORT")
+    plant.add_argument("port", help=FORMS)
     add_run_options(plant)
     both = actions.add_parser("run", help="both ends, on pseudo-terminals")
     options.add_vehicle(both)
@@ -63,11 +75,15 @@ def run(args: argparse.Namespace) -> int:
             if vehicles != 1:
                 key = f"world.{scenario['world']}.vehicles"
                 raise say.Refused(f"one port serves one vehicle, the world has {vehicles}; --set {key}=1")
-            ends: list[Any] = [PlantEnd(vehicle.settings, digest, open_port(args.port))]
-            return _swim(args, vehicle, scenario_name, ends)
+            plug = Plug(args.port)
+            try:
+                return _swim(args, vehicle, scenario_name, [PlantEnd(vehicle.settings, digest, plug)])
+            finally:
+                plug.close()
         if small:
             return _swim_on_microbits(args, vehicle, scenario_name, vehicles)
-        with Bench(vehicle, args.vehicle, scenario_name, args.set, args.controller, vehicles) as bench:
+        words = [*_again("--set", args.set), *(["--realtime"] if args.realtime else [])]
+        with Bench(vehicle, args.vehicle, scenario_name, words, args.controller, vehicles) as bench:
             ports = [PacedPort(port, args.baud) for port in bench.ports] if args.baud else bench.ports
             ends = [PlantEnd(vehicle.settings, digest, port) for port in ports]
             return _swim(args, vehicle, scenario_name, ends)
@@ -100,22 +116,25 @@ def _swim(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, ends: 
 
     def launch(name, body):
         period_us = 1_000_000 // vehicle.settings["rate_hz"]
-        return Remote(name, body, next(left), period_us, free=args.realtime)
+        greet_s = (
+            GREET_S if args.action == "run" else math.inf
+        )  # the other side may have to be started by hand
+        ramp = Ramp(vehicle.settings["actuators"], vehicle.settings["rate_hz"])
+        return Remote(name, body, next(left), period_us, free=args.realtime, greet_s=greet_s, ramp=ramp)
 
     fleet = Fleet(vehicle, scenario_name, args.seed, launch)
+    if args.realtime:
+        for sentence in realtime.set_up():
+            say.note(f"more jitter than need be: {sentence}")
     result = record_and_swim(args, vehicle, scenario_name, fleet, on=f"hil:{args.action}")
     for end in ends:
         if not fleet.fault:
             end.bye()
     ticks = len(ends) * result["simulated_s"] * vehicle.settings["rate_hz"]
-    arrivals = [end.arrivals for end in ends]
     result |= {
         "exchanges_per_s": ticks / max(sum(swimmer.wire_s for swimmer in fleet.swimmers), 1e-9) * len(ends),
         "bytes_per_exchange": sum(end.bytes_sent + end.bytes_received for end in ends) / max(ticks, 1),
-        "lost": sum(a.lost for a in arrivals),
-        "bad": sum(a.bad for a in arrivals),
         "gone_ticks": sum(swimmer.gone_ticks for swimmer in fleet.swimmers),
-        "worst_round_trip_us": max(a.worst_round_trip_us for a in arrivals),
     }
     if getattr(args, "baud", None):
         needed_s = result["bytes_per_exchange"] * BITS_A_BYTE / args.baud
@@ -124,16 +143,20 @@ def _swim(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, ends: 
         say.as_json(result)
     else:
         summary.show(result)
-        keys = ("exchanges_per_s", "bytes_per_exchange", "lost", "bad", "gone_ticks", "worst_round_trip_us")
-        say.table([(key, result[key]) for key in (*keys, "share_of_line") if key in result])
+        say.table([(key, result[key]) for key in WIRE_KEYS if key in result])
     return 1 if fleet.fault or result["stopped_early"] else 0
+
+
+def _again(option: str, values: list[str]) -> list[str]:
+    """Words for a command line that repeats the option for each value."""
+    return [word for value in values for word in (option, value)]
 
 
 class Bench:
     """Controllers as processes of their own, one a vehicle, each at the far end of a pseudo-terminal."""
 
     def __init__(
-        self, vehicle: Vehicle, name: str, scenario: str, overrides: list[str], runtime: str, count: int
+        self, vehicle: Vehicle, name: str, scenario: str, words: list[str], runtime: str, count: int
     ) -> None:
         self.ports: list[Port] = []
         self._slaves: list[int] = []
@@ -151,7 +174,7 @@ class Bench:
                 command = [micropython(), script, str(settings), scenario, vehicle.file.digest(), line]
             else:
                 command = [sys.executable, "-m", "tools.cli", "run", name, "--on", f"hil:{line}"]
-                command += ["--scenario", scenario] + [word for o in overrides for word in ("--set", o)]
+                command += ["--scenario", scenario, *words]
             self._processes.append(subprocess.Popen(command, stdout=subprocess.DEVNULL))
 
     def __enter__(self) -> "Bench":

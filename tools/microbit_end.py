@@ -53,6 +53,7 @@ class MicrobitEnd:
         self._came = bytearray()
         self._sequence = 0
         self.trips = 0  # of the board's dead-man
+        self.greetings = 0  # the loop is on this side: nobody starts anew
         self.arrivals = Arrivals()
         self.bytes_sent = 0
         self.bytes_received = 0

@@ -35,7 +35,12 @@ class PlantEnd:
         self._outputs = [0] * self._in.channels
         self.bytes_sent = 0
         self.bytes_received = 0
+        self.greetings = 0  # how often a controller was told to start anew
         self._asked = False  # has the other end asked for a hello
+        self._open: tuple[int, list[int | None]] | None = (
+            None  # the question that has no answer yet: tick, counts
+        )
+        self._resend_at = 0.0
         self._posted = [0] * 256  # when a tick's readings went, ns
 
     @property
@@ -48,7 +53,7 @@ class PlantEnd:
         give_up = time.monotonic() + patience_s
         self._port.write(bytearray(DELIMITER), 1)
         while time.monotonic() < give_up:
-            self._send(HELLO, 0, self._hello.pack(self._payload))
+            self._say_hello()
             if self._await(HELLO, 0, RESEND_MS):
                 refusal = self._hello.refusal(self.decoder.payload)
                 if refusal:
@@ -57,37 +62,64 @@ class PlantEnd:
         return False
 
     def exchange(self, tick: int, counts: list[int | None], patience_s: float) -> list[int] | None:
-        """One tick: the outputs that answer these readings, or None if the other end is gone."""
-        give_up = time.monotonic() + patience_s
-        again = False
+        """One tick: the outputs that answer these readings, or None if the other end is gone.
+
+        A question that was given up is put again in the ticks that follow, under its old tick number, until it is
+        answered: so the controller's loop is never ahead of what the actuators were given, however long the wire was
+        cut and wherever, and it takes up with the next step of its motion.
+        """
+        start_ns = time.monotonic_ns()
+        give_up = start_ns / 1e9 + patience_s
+        asked_tick, asked_counts = self._open or (tick, counts)
+        if not self._open:
+            self._ask(asked_tick, asked_counts)
         while True:
-            if again:  # the same frame once more is a duplicate to the other end, not a new tick
-                self._sequence = (self._sequence - 1) & 0xFFFF
-            self._send(READINGS, tick, self._out.pack(counts, self._payload))
-            left_ms = int((give_up - time.monotonic()) * 1000)
-            if self._await(OUTPUTS, tick, min(max(left_ms, 1), RESEND_MS)):
+            now = time.monotonic()
+            wait_s = min(give_up, self._resend_at) - now
+            if self._await(OUTPUTS, asked_tick, max(1, int(wait_s * 1000))):
+                self._open = None
                 self._in.unpack(self.decoder.payload, self._outputs)
+                self.arrivals.round_trip((time.monotonic_ns() - start_ns) // 1000)
                 return self._outputs
-            again = not self._asked
-            if self._asked:
-                self._send(HELLO, 0, self._hello.pack(self._payload))
+            if self._asked:  # it has started anew, and gets this tick's readings
+                self._say_hello()
+                asked_tick, asked_counts = tick, counts
+                self._ask(asked_tick, asked_counts)
+            elif time.monotonic() >= self._resend_at:
+                self._ask(asked_tick, asked_counts, again=True)
             if time.monotonic() >= give_up:
+                self._open = (asked_tick, list(asked_counts))
                 return None
 
-    def post(self, tick: int, counts: list[int | None]) -> None:
-        """Free running: send a tick's readings and do not wait."""
+    def _say_hello(self) -> None:
+        self._send(HELLO, 0, self._hello.pack(self._payload))
+        self.greetings += 1
+
+    def _ask(self, tick: int, counts: list[int | None], again: bool = False) -> None:
+        if again:  # the same frame once more is a duplicate to the other end, not a new tick
+            self._sequence = (self._sequence - 1) & 0xFFFF
+        self._send(READINGS, tick, self._out.pack(counts, self._payload))
+        self._resend_at = time.monotonic() + RESEND_MS / 1000
+
+    def post(self, tick: int, counts: list[int | None], gone: bool = False) -> None:
+        """Free running: send a tick's readings and do not wait. To a controller that is `gone`, the last it was sent
+        go again, so that its loop does not run on when it hears but is not heard."""
         if self._asked:
             self._asked = False
-            self._send(HELLO, 0, self._hello.pack(self._payload))
-        self._send(READINGS, tick, self._out.pack(counts, self._payload))
+            self._say_hello()
+            self._open = None
+        if gone and self._open:
+            tick, _ = self._open
+            self._ask(*self._open, again=True)
+        else:
+            self._open = (tick, list(counts))
+            self._ask(tick, counts)
         self._posted[tick % len(self._posted)] = time.monotonic_ns()
 
     def collect(self, tick: int) -> list[int] | None:
         """Free running: the newest outputs that have come since the last time, or None."""
         newest = None
-        while count := self._port.read(self._chunk, 0):
-            self.bytes_received += count
-            self.decoder.feed(self._chunk, count)
+        while True:
             while self.decoder.next():
                 if self.decoder.kind == ASK:
                     self._asked = True
@@ -96,8 +128,9 @@ class PlantEnd:
                     newest = self._outputs
                     if tick - self.decoder.tick < len(self._posted):
                         asked_ns = self._posted[self.decoder.tick % len(self._posted)]
-                        self.decoder.arrivals.round_trip((time.monotonic_ns() - asked_ns) // 1000)
-        return newest
+                        self.arrivals.round_trip((time.monotonic_ns() - asked_ns) // 1000)
+            if not self._receive(0):
+                return newest
 
     def bye(self) -> None:
         self._send(BYE, 0, 0)
@@ -107,18 +140,20 @@ class PlantEnd:
         give_up = time.monotonic() + timeout_ms / 1000
         self._asked = False
         while True:
-            left_ms = max(0, int((give_up - time.monotonic()) * 1000) + 1)
-            count = self._port.read(self._chunk, left_ms)
-            if not count:
-                return False
-            self.bytes_received += count
-            self.decoder.feed(self._chunk, count)
-            while self.decoder.next():
+            while self.decoder.next():  # first of what had come with the last answer
                 if self.decoder.kind == kind and self.decoder.tick == tick:
                     return True
                 self._asked = self._asked or self.decoder.kind == ASK
-            if self._asked or time.monotonic() >= give_up:
+            left_ms = int((give_up - time.monotonic()) * 1000) + 1
+            if self._asked or left_ms <= 0 or not self._receive(left_ms):
                 return False
+
+    def _receive(self, timeout_ms: int) -> int:
+        """Bytes for the decoder, which must have been read to its end; how many."""
+        count = self._port.read(self._chunk, timeout_ms)
+        self.bytes_received += count
+        self.decoder.feed(self._chunk, count)
+        return count
 
     def _send(self, kind: int, tick: int, size: int) -> None:
         self._sequence = (self._sequence + 1) & 0xFFFF

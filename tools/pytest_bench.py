@@ -9,6 +9,9 @@ wire.cut() / wire.mend()     the cable is unplugged and plugged in again
 wire.stall(seconds)          the controller's process hangs for a while
 wire.vehicle, wire.world     the plant's end, and the world it swims in
 wire.outputs                 what reached the actuators, tick by tick
+
+bench(..., patience_s=0.3, gone_s=0)   a cut costs little wall-clock time: the plant soon gives up, and does not wait
+bench(..., free=True)                  ticks come by the clock and nobody waits for an answer
 """
 
 from collections.abc import Callable, Iterator
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from tools.wire import Wire
 
 FAULTS = ("drop", "corrupt", "duplicate", "delay_s")
+OPTIONS = ("overrides", "free", "patience_s", "gone_s", "dead_man_ms")
 
 
 @pytest.fixture
@@ -29,11 +33,10 @@ def bench() -> "Iterator[Callable[..., Wire]]":
     wires: list[Wire] = []
 
     def make(vehicle: str, scenario: str | None = None, seed: int = 0, **more: Any) -> Wire:
-        faults = {key: more.pop(key) for key in FAULTS if key in more}
-        overrides = list(more.pop("overrides", []))
-        if more:
-            raise TypeError(f"bench has no {', '.join(more)}; it takes {', '.join(FAULTS)} and overrides")
-        wires.append(Wire(vehicle, scenario, seed, overrides, **faults))
+        unknown = [key for key in more if key not in (*FAULTS, *OPTIONS)]
+        if unknown:
+            raise TypeError(f"bench has no {', '.join(unknown)}; it takes {', '.join((*FAULTS, *OPTIONS))}")
+        wires.append(Wire(vehicle, scenario, seed, **more))
         return wires[-1]
 
     yield make

@@ -12,6 +12,7 @@ from tools import say
 from tools.columns import column
 from tools.recorded import vehicle_file
 from tools.summary_pose import pose_figures
+from tools.summary_wire import percentiles, wire_figures
 
 ATTITUDE = ("max_roll_deg", "roll_std_deg", "max_pitch_deg", "pointing_deg")
 SETTLE_S = 20.0  # a task's error is judged after the vehicle had time to get there
@@ -52,6 +53,8 @@ def summarise(log: Log) -> dict[str, Any]:
         "collisions": sum(1 for event in log.events if event.kind == "collision"),
         "mean_speed_m_s": min(vehicle["mean_speed_m_s"] for vehicle in each),
         "min_clearance_m": _least([vehicle["min_clearance_m"] for vehicle in each]),
+        "late_p50_us": max(vehicle["late_p50_us"] for vehicle in each),
+        "late_p99_us": max(vehicle["late_p99_us"] for vehicle in each),
         "worst_late_us": max(vehicle["worst_late_us"] for vehicle in each),
         "overruns": sum(vehicle["overruns"] for vehicle in each),
         "failsafes": [
@@ -59,6 +62,7 @@ def summarise(log: Log) -> dict[str, Any]:
         ],
         "vehicles": each,
     }
+    result |= wire_figures(log, names)
     for key in ATTITUDE:
         if key in each[0]:
             result[key] = max(vehicle[key] for vehicle in each)
@@ -102,6 +106,7 @@ def _vehicle(log: Log, name: str, period_us: int) -> dict[str, Any]:
         "top_speed_m_s": float(np.max(column(log, truth, "speed_m_s"))),
         "min_clearance_m": float(np.min(clearance_m)) if np.isfinite(clearance_m).all() else None,
         "collisions": sum(1 for e in log.events if e.kind == "collision" and name in e.details["vehicles"]),
+        **percentiles("late", np.array(late_us)),
         "worst_late_us": max(late_us),
         "overruns": sum(1 for late in late_us if late > period_us),
         **lies,
@@ -198,6 +203,8 @@ def show(result: dict[str, Any]) -> None:
         "turn_rate_error_max",
         "failsafes",
         "overruns",
+        "late_p50_us",
+        "late_p99_us",
         "worst_late_us",
         "fault",
         "log",

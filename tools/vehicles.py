@@ -6,41 +6,15 @@ from typing import Any
 import onboard.vehicle
 import sim_plant.spec
 from hal.vehicle_file import VehicleFile
-from onboard.app import build_loop
-from onboard.loop import Loop
+from tools.controlled import Controlled, read_settings
 from tools.say import Refused
 
 
 @dataclass(frozen=True)
-class Vehicle:
-    file: VehicleFile
-    settings: dict[str, Any]
+class Vehicle(Controlled):
     plant: sim_plant.spec.PlantSpec
     worlds: dict[str, sim_plant.spec.WorldSpec]
     trials: dict[str, sim_plant.spec.Trial]  # of the plant alone
-
-    @property
-    def name(self) -> str:
-        return self.settings["name"]
-
-    def scenario(self, name: str | None) -> tuple[str, dict[str, Any]]:
-        """A scenario by name; without one, the first of the file."""
-        scenarios = self.settings["scenarios"]
-        name = name or next(iter(scenarios))
-        if name not in scenarios:
-            known = ", ".join([*scenarios, *self.trials])
-            alone = "; that is a trial of the plant alone" if name in self.trials else ""
-            raise Refused(f'{self.name} has no scenario "{name}"{alone}; it has {known}')
-        return name, scenarios[name]
-
-    def build_loop(self, scenario: dict[str, Any], driver: Any) -> Loop:
-        """The controller; values that each are allowed may still not make one together."""
-        try:
-            return build_loop(self.settings, scenario, driver)
-        except (ArithmeticError, ValueError) as error:
-            raise self.file.error(
-                "gait and control", f"together they make no controller ({error})"
-            ) from error
 
 
 def open_vehicle(name_or_path: str, overrides: list[str] | None = None) -> Vehicle:
@@ -61,7 +35,7 @@ def open_scenario(
 
 def read_vehicle(file: VehicleFile) -> Vehicle:
     file.expect_tables((*onboard.vehicle.TABLES, *sim_plant.spec.TABLES, "excite"))
-    settings = onboard.vehicle.read(file)
+    settings = read_settings(file)
     plant = sim_plant.spec.read(file)
     worlds = sim_plant.spec.read_worlds(file)
     for kind, channels in (("actuator", settings["actuators"]), ("sensor", settings["sensors"])):
@@ -73,8 +47,6 @@ def read_vehicle(file: VehicleFile) -> Vehicle:
         if scenario["world"] not in worlds:
             problem = f"there is no [world.{scenario['world']}]; there are {', '.join(worlds)}"
             raise file.error(f"scenario.{name}.world", problem)
-    if not settings["scenarios"]:
-        raise file.error("scenario", "there is none; a vehicle needs at least one")
     trials = sim_plant.spec.read_trials(file, plant)
     for name in trials:
         if name in settings["scenarios"]:

@@ -3,15 +3,18 @@
 import os
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from hal.ports import Port, PortError, open_port
+from onboard.clock import RealClock
 from onboard.link.controller import Controller
 from tools.faulty import FaultyPort
 from tools.fleet import Fleet
 from tools.plant_end import PlantEnd
 from tools.pty_line import open_line
-from tools.remote import Remote
+from tools.ramp import Ramp
+from tools.remote import PATIENCE_S, Remote
 from tools.vehicles import open_scenario
 
 
@@ -34,37 +37,56 @@ class StallingPort:
 
 
 class Wire:
+    """`patience_s`: how long the plant waits for an answer before the controller counts as gone, then `gone_s` a tick
+    (None: the clock's pace). `dead_man_ms`: the controller's own dead-man. `free` running, ticks come by the clock.
+    """
+
     def __init__(
-        self, name: str, scenario: str | None, seed: int, overrides: list[str], **faults: Any
+        self,
+        name: str,
+        scenario: str | None = None,
+        seed: int = 0,
+        overrides: Sequence[str] = (),
+        *,
+        free: bool = False,
+        patience_s: float = PATIENCE_S,
+        gone_s: float | None = None,
+        dead_man_ms: int = 500,
+        **faults: Any,
     ) -> None:
-        vehicle, scenario_name, scenario_settings = open_scenario(name, overrides, scenario)
+        vehicle, scenario_name, scenario_settings = open_scenario(name, list(overrides), scenario)
         digest = vehicle.file.digest()
         master, self._slave = open_line()
         self._far = StallingPort(open_port(os.ttyname(self._slave)))
         self.line = FaultyPort(Port(master, "bench"), seed=seed, **faults)
         self.controller = Controller(vehicle.settings, scenario_settings, digest, self._far)
+        self._dead_man_ms = dead_man_ms
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
         period_us = 1_000_000 // vehicle.settings["rate_hz"]
 
         def launch(name: str, body: Any) -> Remote:
-            return Remote(name, body, PlantEnd(vehicle.settings, digest, self.line), period_us)
+            end = PlantEnd(vehicle.settings, digest, self.line)
+            ramp = Ramp(vehicle.settings["actuators"], vehicle.settings["rate_hz"])
+            waits = {"patience_s": patience_s, "gone_s": gone_s}
+            return Remote(name, body, end, period_us, free=free, ramp=ramp, **waits)
 
         self.fleet = Fleet(vehicle, scenario_name, seed, launch)
         self.world = self.fleet.world
         self.vehicle: Remote = self.fleet.swimmers[0]
         self.outputs: list[list[int]] = []
         self.fleet.arm()
+        self._clock = RealClock(period_us) if free else None
 
     def _serve(self) -> None:
         try:
-            self.controller.serve(patience_ms=500)
+            self.controller.serve(patience_ms=self._dead_man_ms)
         except PortError:
             return  # the bench is put away
 
     def swim(self, seconds: float) -> None:
         for _ in range(round(seconds * 1e6 / self.fleet.period_us)):
-            self.fleet.step()
+            self.fleet.step(self._clock.wait() if self._clock else 0)
             self.outputs.append(self.vehicle.outputs)
 
     def cut(self) -> None:

@@ -1,10 +1,10 @@
 """From a board's plain [mcu] settings (hal/mcu_spec.py) to its driver. `machine` is passed in. Portable."""
 
 from hal.mcu.driver import McuDriver
-from hal.mcu.line import NumberLine
 from hal.mcu.port import build_uart
 from hal.mcu.pulses import PulsePins
 from hal.mcu.sources import AnalogPin, LineField, Register, SwitchPin
+from hal.number_line import NumberLine
 
 
 def build_driver(settings, mcu, machine):

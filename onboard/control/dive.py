@@ -1,12 +1,13 @@
-"""Depth held with one servo that pitches the vehicle or lifts it: a tail that pitches, fins on a shaft. Portable.
+"""Depth held with one servo that pitches the vehicle or lifts it: a tail that pitches, fins on a shaft.
 
     angle = direction (PID of the depth error, on the depth's own rate + pitch_gain x pitch)
 
-A positive error is too shallow. Without a depth reading the servo stays where it is told last.
+A positive error is too shallow. Without a depth reading the servo stays where it is told last. Portable; integers in
+2**-20 m, m/s and rad, so that a step allocates nothing.
 """
 
-from hal.fixed import fixed
-from onboard.control.pid import Pid
+from hal.fixed import Gain, coarse, fine
+from onboard.control.pid import FinePid
 
 RATE_S = 0.25  # the depth's rate is smoothed over this: a pressure sensor counts in millimetres
 
@@ -15,31 +16,35 @@ class Dive:
     def __init__(self, settings, board, depth_m, rate_hz):
         self._actuator = board.actuator(settings["actuator"])
         self._direction = settings["direction"]
-        self._pitch_gain = settings["pitch_gain"]
-        self._pid = Pid(
+        self._pitch_gain = Gain(settings["pitch_gain"])
+        self._pid = FinePid(
             settings["kp_rad_per_m"],
             settings["ki_rad_per_m_s"],
             settings["kd_rad_s_per_m"],
             settings["limit_rad"],
             rate_hz,
         )
-        self._smooth = 1 / (1 + RATE_S * rate_hz)
+        self._smooth = Gain(1 / (1 + RATE_S * rate_hz))
         self._rate_hz = rate_hz
         self._first_m = depth_m  # asked for from the start, or None
-        self._seen_m = None  # the depth, smoothed
-        self._rate_m_s = 0.0
+        self._seen = None  # the depth, smoothed
+        self._rate = 0
 
     def step(self, state):
-        depth_m = state.estimate.depth_m
-        if depth_m is None:
+        depth = state.estimate.fine("depth_m")
+        if depth is None:
             return
-        if self._seen_m is None:
-            self._seen_m = depth_m
-        if state.want.depth_m is None:
-            state.want.depth_m = depth_m if self._first_m is None else self._first_m
-        before_m = self._seen_m
-        self._seen_m += (depth_m - before_m) * self._smooth
-        self._rate_m_s += ((self._seen_m - before_m) * self._rate_hz - self._rate_m_s) * self._smooth
-        lean = self._pitch_gain * (state.estimate.pitch_rad or 0.0)
-        angle_rad = self._pid.step(state.want.depth_m - self._seen_m, self._rate_m_s, lean)
-        state.commands[self._actuator] = fixed(self._direction * angle_rad)
+        if self._seen is None:
+            self._seen = depth
+        want = state.want
+        if want.depth_m is None:
+            want.depth_m = state.estimate.depth_m if self._first_m is None else self._first_m
+        if want.depth_fine is None:
+            want.depth_fine = fine(want.depth_m)
+        before = self._seen
+        self._seen += self._smooth.of(depth - before)
+        self._rate += self._smooth.of((self._seen - before) * self._rate_hz - self._rate)
+        pitch = state.estimate.fine("pitch_rad")
+        lean = 0 if pitch is None else self._pitch_gain.of(pitch)
+        angle = self._pid.step(want.depth_fine - self._seen, self._rate, lean)
+        state.commands[self._actuator] = self._direction * coarse(angle)

@@ -1,12 +1,15 @@
 """The head held level and pointing while the body behind it undulates, with the neck's joints.
 
 The inertial unit sits in the head. What the neck's end does is the head's motion less the joint's own, and the
-joint is sent where that will be when the servo gets there: the neck's angle and rate, `lead_s` ahead. Portable.
+joint is sent where that will be when the servo gets there: the neck's angle and rate, `lead_s` ahead. Portable;
+integers in 2**-20 rad and rad/s, so that a tick allocates nothing.
 """
 
-from hal.fixed import ONE, fixed
+from hal.fixed import BITS, FINE_BITS, Gain, coarse, fine
 from hal.maps import clamp
-from onboard.estimate.planar import wrap
+
+_TURN = 6588397  # once round
+_HALF_TURN = _TURN // 2
 
 
 class Gaze:
@@ -15,25 +18,26 @@ class Gaze:
     def __init__(self, board, name, sign, lead_s, lag_s, limit_rad, rate_hz):
         self._joint = board.actuator(name)
         self._sign = sign
-        self._lead_s = lead_s
-        self._limit_rad = limit_rad
-        self._keep = lag_s * rate_hz / (1 + lag_s * rate_hz)
+        self._lead = Gain(lead_s)
+        self._limit = fine(limit_rad)
+        self._keep = Gain(lag_s * rate_hz / (1 + lag_s * rate_hz))
         self._rate_hz = rate_hz
-        self._joint_rad = 0.0  # where the servo is by now, as far as its lag tells
-        self._neck_rate_rad_s = 0.0
+        self._is = 0  # where the servo is by now, as far as its lag tells
+        self._neck_rate = 0
 
-    def step(self, commands, head_rad, head_rate_rad_s, goal_rad):
-        told_rad = commands[self._joint] / ONE
-        before_rad = self._joint_rad
-        self._joint_rad = told_rad + (before_rad - told_rad) * self._keep
-        joint_rate_rad_s = (self._joint_rad - before_rad) * self._rate_hz
-        if head_rad is None or head_rate_rad_s is None:
+    def step(self, commands, head, head_rate, goal):
+        told = commands[self._joint] << (FINE_BITS - BITS)
+        before = self._is
+        self._is = told + self._keep.of(before - told)
+        joint_rate = (self._is - before) * self._rate_hz
+        if head is None or head_rate is None:
             return
-        neck_rad = wrap(head_rad - goal_rad) - self._sign * self._joint_rad
-        neck_rate_rad_s = head_rate_rad_s - self._sign * joint_rate_rad_s
-        self._neck_rate_rad_s += 0.5 * (neck_rate_rad_s - self._neck_rate_rad_s)
-        ahead_rad = neck_rad + self._neck_rate_rad_s * self._lead_s
-        commands[self._joint] = fixed(clamp(-self._sign * ahead_rad, -self._limit_rad, self._limit_rad))
+        off = (head - goal + _HALF_TURN) % _TURN - _HALF_TURN  # the short way round
+        neck = off - self._sign * self._is
+        neck_rate = head_rate - self._sign * joint_rate
+        self._neck_rate += (neck_rate - self._neck_rate) >> 1
+        ahead = neck + self._lead.of(self._neck_rate)
+        commands[self._joint] = coarse(clamp(-self._sign * ahead, -self._limit, self._limit))
 
 
 class GazeHold:
@@ -48,15 +52,16 @@ class GazeHold:
             self._pitch = Gaze(
                 board, settings["pitch"], settings["pitch_sign"], lead_s, lag_s, limit_rad, rate_hz
             )
-        self._heading_rad = settings["heading_deg"]
-        if self._heading_rad is not None:
-            self._heading_rad *= 0.017453292519943295
+        self._heading = None
+        if settings["heading_deg"] is not None:
+            self._heading = fine(settings["heading_deg"] * 0.017453292519943295)
 
     def step(self, state):
         estimate = state.estimate
-        if self._heading_rad is None:
-            self._heading_rad = estimate.heading_rad
-        if self._yaw and self._heading_rad is not None:
-            self._yaw.step(state.commands, estimate.heading_rad, estimate.turn_rate_rad_s, self._heading_rad)
+        heading = estimate.fine("heading_rad")
+        if self._heading is None:
+            self._heading = heading
+        if self._yaw and self._heading is not None:
+            self._yaw.step(state.commands, heading, estimate.fine("turn_rate_rad_s"), self._heading)
         if self._pitch:
-            self._pitch.step(state.commands, estimate.pitch_rad, estimate.pitch_rate_rad_s, 0.0)
+            self._pitch.step(state.commands, estimate.fine("pitch_rad"), estimate.fine("pitch_rate_rad_s"), 0)

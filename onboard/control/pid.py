@@ -1,4 +1,11 @@
-"""PID with anti-windup: returns its output and keeps a record of how it got there. Portable."""
+"""PID with anti-windup: returns its output and keeps a record of how it got there. Portable.
+
+`Pid` is for floats, `FinePid` for integers in 2**-20 of their units.
+"""
+
+from hal.fixed import Gain, fine
+
+_EXTRA = 6  # bits that a FinePid's integral keeps below its unit, or it would stall short of a small error
 
 
 class Pid:
@@ -21,9 +28,38 @@ class Pid:
         self.p = self.kp * error
         self.d = -self.kd * rate
         integral = self.i + self.ki * error * self.dt
-        output = feed_forward + self.p + integral + self.d
-        self.saturated = not -self.limit <= output <= self.limit
-        # the integral only moves where it does not push further into the limit
-        if not self.saturated or (output > 0) != (error * self.ki > 0):
+        if self._may_move(feed_forward + self.p + integral + self.d, integral > self.i):
             self.i = integral
+        return min(max(feed_forward + self.p + self.i + self.d, -self.limit), self.limit)
+
+    def _may_move(self, output, grows):
+        """The integral only moves where it does not push further into the limit."""
+        self.saturated = not -self.limit <= output <= self.limit
+        return not self.saturated or (output > 0) != grows
+
+
+class FinePid(Pid):
+    """The same law; a step allocates nothing on a microcontroller."""
+
+    def __init__(self, kp, ki, kd, limit, rate_hz):
+        super().__init__(kp, ki, kd, fine(limit), rate_hz)
+        self._kp = Gain(kp)
+        self._ki = Gain(ki / rate_hz * (1 << _EXTRA))
+        self._kd = Gain(kd)
+
+    def reset(self):
+        self.p = 0
+        self.i = 0
+        self.d = 0
+        self.saturated = False
+        self._integral = 0  # with its extra bits
+
+    def step(self, error, rate=0, feed_forward=0):
+        self.p = self._kp.of(error)
+        self.d = -self._kd.of(rate)
+        integral = self._integral + self._ki.of(error)
+        output = feed_forward + self.p + (integral >> _EXTRA) + self.d
+        if self._may_move(output, integral > self._integral):
+            self._integral = integral
+            self.i = integral >> _EXTRA
         return min(max(feed_forward + self.p + self.i + self.d, -self.limit), self.limit)

@@ -8,11 +8,10 @@ small (`rate_s`). Lobes add a slow hand: a turned shell dips one in on one side,
 a lasting torque (`trim_per_s`). Portable; integers in 2**-20 rad, so that a tick allocates nothing.
 """
 
-from hal.fixed import BITS, FINE_BITS, Gain, fine
+from hal.fixed import FINE_BITS, Gain, coarse, fine
 from hal.maps import clamp
 
 LASTING_S = 2.0  # a roll that lasts longer is trimmed, not damped
-_TO_COMMAND = FINE_BITS - BITS
 _EXTRA = 8  # bits that the slow mean keeps below its unit, or it would stall short of a small roll
 
 
@@ -40,8 +39,8 @@ class Shells:
         return self._trimming / (1 << FINE_BITS)
 
     def step(self, state):
-        roll = state.estimate.roll_fine()
-        rate = state.estimate.roll_rate_fine()
+        roll = state.estimate.fine("roll_rad")
+        rate = state.estimate.fine("roll_rate_rad_s")
         angle = 0
         if roll is not None:
             off = roll - self._level
@@ -54,6 +53,6 @@ class Shells:
         if rate is not None:
             angle -= self._rate.of(rate)
         angle = clamp(angle, -self._limit, self._limit)
-        command = (angle + (1 << (_TO_COMMAND - 1))) >> _TO_COMMAND
+        command = coarse(angle)
         for joint in self._joints:
             state.commands[joint] = command

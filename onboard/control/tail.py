@@ -4,7 +4,7 @@ Two stages. `Inverse` turns wanted acceleration and turn rate into frequency and
 settings to the gait at the guidance rate and swims it at the loop's. Portable.
 """
 
-from hal.fixed import fixed
+from hal.fixed import ONE, fixed
 
 
 class Inverse:
@@ -24,6 +24,9 @@ class Tail:
 
     def ask(self, state):
         want = state.want
+        if want.beat is not None:
+            self._ask(want.beat[0], want.beat[1], want.beat[2])
+            return
         if (
             want.frequency_hz == self._frequency_hz
             and want.amplitude == self._amplitude
@@ -33,17 +36,19 @@ class Tail:
         self._frequency_hz = want.frequency_hz
         self._amplitude = want.amplitude
         self._deflection_rad = want.deflection_rad
+        self._ask(fixed(want.frequency_hz), fixed(want.amplitude), fixed(want.deflection_rad))
+
+    def _ask(self, frequency, amplitude, deflection):
         self.gait.ask(
-            _within(want.frequency_hz, self._frequency_max),
-            _within(want.amplitude, fixed(1.0)),
-            _within(want.deflection_rad, self._deflection_max),
+            _within(frequency, self._frequency_max),
+            _within(amplitude, ONE),
+            _within(deflection, self._deflection_max),
         )
 
     def step(self, state):
         self.gait.step(state.commands)
 
 
-def _within(value, limit):
+def _within(count, limit):
     """A setting guidance got wrong must not reach the gait; without a number there is no tail-beat."""
-    count = fixed(value)
     return 0 if count is None else min(max(count, -limit), limit)

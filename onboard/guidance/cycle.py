@@ -1,5 +1,7 @@
 """The update cycle: compare with the task, detect, decide, and say what motion is wanted next. Portable."""
 
+from hal.fixed import fine, fixed
+
 
 class Cycle:
     def __init__(self, task, detector, decider, recoil):
@@ -40,32 +42,42 @@ class Recoil:
 
 
 class Schedule:
-    """Tail settings by the clock, no guidance: `rows` of at_s, frequency_hz, amplitude, deflection_deg."""
+    """Tail settings by the clock, no guidance: `rows` of at_s, frequency_hz, amplitude, deflection_deg.
+
+    All rows are turned into integers beforehand, so that a row that comes allocates nothing.
+    """
 
     error_m = None
 
     def __init__(self, rows, board, rate_hz):
-        self._rows = [
-            (
-                int(row["at_s"] * rate_hz + 0.5),
-                row["frequency_hz"],
-                row["amplitude"],
-                row["deflection_deg"] * 0.017453292519943295,
-                row["depth_m"],
-                [(board.actuator(name), value) for name, value in row["hold"]],
-            )
-            for row in rows
-        ]
+        self._rows = [_ScheduleRow(row, board, rate_hz) for row in rows]
         self._next = 0
 
     def step(self, state):
-        while self._next < len(self._rows) and self._rows[self._next][0] <= state.tick:
-            _, frequency_hz, amplitude, deflection_rad, depth_m, hold = self._rows[self._next]
-            state.want.frequency_hz = frequency_hz
-            state.want.amplitude = amplitude
-            state.want.deflection_rad = deflection_rad
-            if depth_m is not None:
-                state.want.depth_m = depth_m
-            for index, command in hold:
-                state.commands[index] = command
+        while self._next < len(self._rows) and self._rows[self._next].tick <= state.tick:
+            self._rows[self._next].say(state)
             self._next += 1
+
+
+class _ScheduleRow:
+    def __init__(self, row, board, rate_hz):
+        self.tick = int(row["at_s"] * rate_hz + 0.5)
+        self._frequency_hz = row["frequency_hz"]
+        self._amplitude = row["amplitude"]
+        self._deflection_rad = row["deflection_deg"] * 0.017453292519943295
+        self._beat = (fixed(self._frequency_hz), fixed(self._amplitude), fixed(self._deflection_rad))
+        self._depth_m = row["depth_m"]
+        self._depth_fine = fine(self._depth_m)
+        self._hold = [(board.actuator(name), value) for name, value in row["hold"]]
+
+    def say(self, state):
+        want = state.want
+        want.frequency_hz = self._frequency_hz
+        want.amplitude = self._amplitude
+        want.deflection_rad = self._deflection_rad
+        want.beat = self._beat
+        if self._depth_m is not None:
+            want.depth_m = self._depth_m
+            want.depth_fine = self._depth_fine
+        for index, command in self._hold:
+            state.commands[index] = command

@@ -20,7 +20,8 @@ class Arrivals:
     bad         stretches of bytes that were no frame: damaged, cut short, garbage
     lost        frames sent that did not come, by gaps in the sequence (a gap of 32768 or more is a restart)
     duplicate, late
-    round_trip_us, worst_round_trip_us      smoothed over about eight, and the worst; 0 before the first
+    round_trip_us, last_round_trip_us, worst_round_trip_us
+                smoothed over about eight, the last one, the worst; 0 before the first
     """
 
     def __init__(self):
@@ -30,6 +31,7 @@ class Arrivals:
         self.duplicate = 0
         self.late = 0
         self.round_trip_us = 0
+        self.last_round_trip_us = 0
         self.worst_round_trip_us = 0
         self._sequence = _UNKNOWN
         self._tick = _UNKNOWN
@@ -66,6 +68,7 @@ class Arrivals:
 
     def round_trip(self, elapsed_us):
         """An answer came `elapsed_us` after its question."""
+        self.last_round_trip_us = elapsed_us
         if elapsed_us > self.worst_round_trip_us:
             self.worst_round_trip_us = elapsed_us
         if self.round_trip_us == 0:

@@ -78,9 +78,8 @@ def test_a_line_that_loses_damages_and_repeats_frames_gives_the_same_commands(be
     assert dirty.outputs == clean.outputs
 
 
-def test_a_cut_wire_stops_every_servo_and_mended_it_resumes_without_a_jump(bench, monkeypatch):
-    monkeypatch.setattr("tools.remote.PATIENCE_S", 0.3)
-    wire = bench("fish", "cruise")
+def test_a_cut_wire_stops_every_servo_and_mended_it_resumes_without_a_jump(bench):
+    wire = bench("fish", "cruise", patience_s=0.3)
     wire.swim(3)
     before = wire.outputs[-1]
     assert all(pulse > 0 for pulse in before)
@@ -107,7 +106,7 @@ def test_a_controller_that_hangs_for_a_moment_costs_nothing_in_lockstep(bench):
     assert wire.vehicle.gone_ticks == 0 and wire.outputs == other.outputs
 
 
-def test_a_controller_that_started_anew_is_greeted_again(bench, monkeypatch):
+def test_a_controller_that_started_anew_is_greeted_again(bench):
     wire = bench("fish", "cruise")
     wire.swim(1)
     wire.controller.loop = None  # as after a restart: it knows nothing of the plant
@@ -130,7 +129,7 @@ def test_free_running_a_silent_controller_is_found_gone_after_its_ticks():
         def collect(self, tick):
             return [1500] if tick < 30 else None
 
-        def post(self, tick, counts):
+        def post(self, tick, counts, gone):
             pass
 
     class Still:
@@ -164,3 +163,38 @@ def test_the_fixture_serves_tests_in_a_repository_of_its_users(tmp_path):
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "test_mine.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_answers_that_come_two_at_a_time_are_all_read():
+    from onboard.link.frame import OUTPUTS, Encoder, wire_size
+    from onboard.link.layout import outputs_layout
+    from tools.plant_end import PlantEnd
+    from tools.vehicles import open_vehicle
+
+    vehicle = open_vehicle("fish")
+    layout = outputs_layout(vehicle.settings["actuators"])
+    payload, encoder = bytearray(layout.size), Encoder(bytearray(wire_size(layout.size)))
+
+    class Echo:
+        """Answers every question twice, as to one that was put again, and hands both over in one piece."""
+
+        sequence = 0
+        waiting = b""
+
+        def write(self, buffer, count):
+            for _ in range(2):
+                self.sequence += 1
+                layout.pack([1500 + tick] * layout.channels, payload)
+                size = encoder.frame(OUTPUTS, self.sequence, tick, payload, layout.size)
+                self.waiting += bytes(encoder.buffer[:size])
+
+        def read(self, buffer, timeout_ms):
+            count, buffer[: len(self.waiting)] = len(self.waiting), self.waiting
+            self.waiting = b""
+            return count
+
+    end = PlantEnd(vehicle.settings, vehicle.file.digest(), Echo())
+    counts = [None] * len(vehicle.settings["sensors"])
+    for tick in range(20):
+        assert end.exchange(tick, counts, 1.0) == [1500 + tick] * layout.channels
+    assert end.arrivals.bad == end.arrivals.lost == 0

@@ -3,8 +3,8 @@
     micropython tests/mcu/allocation.py SETTINGS.json SCENARIO
 
 Prints lines of part and bytes a tick: sense, each stage that runs every tick, gate, act, and `tick`, a whole
-one between two ticks of guidance. `thousand` is the sum over a thousand ticks, guidance among them, with readings that
-move. The driver here allocates nothing.
+one between two ticks of guidance. `thousand` is the sum over a thousand ticks, from 2 s on, guidance among them, with
+readings all over their ranges and gaps among them. The driver here allocates nothing.
 """
 
 import gc
@@ -22,7 +22,8 @@ TICKS = 90
 class StillDriver:
     def __init__(self, sensors):
         self._counts = [s["low_count"] // 2 + s["high_count"] // 2 for s in sensors]
-        self._moves = [s["high_count"] - s["low_count"] > 1000 for s in sensors]
+        self._low = [s["low_count"] for s in sensors]
+        self._span = [s["high_count"] - s["low_count"] + 1 for s in sensors]
         self.moving = False
         self._tick = 0
 
@@ -31,8 +32,11 @@ class StillDriver:
         i = 0
         while i < len(counts):
             counts[i] = self._counts[i]
-            if self.moving and self._moves[i]:
-                counts[i] += (self._tick * 7 + i * 13) % 201 - 100
+            if self.moving:
+                # over the whole range, at another pace each, and now and then not at all
+                counts[i] = self._low[i] + (self._tick * (97 + 2 * i)) % self._span[i]
+                if (self._tick + i) % 40 == 0:
+                    counts[i] = None
             i += 1
 
     def write(self, outputs):
@@ -57,6 +61,11 @@ def nothing(argument):
     pass
 
 
+def half(argument):
+    """A float, to see that it is seen."""
+    return argument / 2
+
+
 def run(path, scenario):
     with open(path) as file:
         settings = json.load(file)
@@ -68,10 +77,12 @@ def run(path, scenario):
     state = loop.state
     driver.moving = True
     print("thousand", bytes_per_call(loop.tick, 0, 1000) * 1000)
+    assert loop.fault is None and state.free, loop.fault
     driver.moving = False
     while loop.ticks % 10 != 1:
         loop.tick()
     print("nothing", bytes_per_call(nothing, None))
+    print("float", bytes_per_call(half, 3))
     sense = loop.board.sense
     print("sense", bytes_per_call(lambda _: sense(), None))
     for stage in loop.stages:
@@ -81,8 +92,6 @@ def run(path, scenario):
     print("act", bytes_per_call(loop.board.act, state.outputs))
     loop.stages = [stage for stage in loop.stages if stage.every == 1]
     print("tick", bytes_per_call(loop.tick, 0))
-    loop.stages = [stage for stage in loop.stages if stage.name != "estimate"]
-    print("tick-without-estimate", bytes_per_call(loop.tick, 0))
 
 
 if __name__ == "__main__":

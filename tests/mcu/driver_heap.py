@@ -9,9 +9,9 @@ import sys
 sys.path.insert(0, ".")
 
 from hal.mcu.driver import McuDriver
-from hal.mcu.line import NumberLine
 from hal.mcu.pulses import PulsePins
 from hal.mcu.sources import LineField, Register, SwitchPin
+from hal.number_line import NumberLine
 
 TEXT = b"3000,-12,,17\n"
 

@@ -3,7 +3,7 @@
     micropython tests/mcu/lockstep.py SETTINGS.json SCENARIO TICKS
 
 Prints a checksum of the device outputs of all ticks, how many were not zero, one of the bits of what guidance
-wanted and of the speed believed, in how many ticks it wanted to turn, and the fault if there was one.
+wanted and of what the vehicle believed, in how many ticks it wanted to turn, and the fault if there was one.
 SETTINGS.json holds what onboard/vehicle.py makes of a vehicle file, with the one scenario.
 """
 
@@ -16,7 +16,12 @@ sys.path.insert(0, HERE + "/../..")
 
 from onboard.app import build_loop  # noqa: E402
 
-VITAL = ("heading", "turn_rate")  # mostly there, or the failsafes would rest the vehicle all the time
+VITAL = (
+    "heading",
+    "turn_rate",
+    "roll",
+    "roll_rate",
+)  # mostly there, or the failsafes would rest the vehicle all the time
 
 
 class MadeUpDriver:
@@ -67,7 +72,15 @@ def run(path, scenario, ticks):
     want = loop.state.want
     for _ in range(ticks):
         loop.tick()
-        floats = struct.pack("<ddd", want.turn_rate_rad_s, want.deflection_rad, loop.state.estimate.speed_m_s)
+        believed = loop.state.estimate
+        floats = struct.pack(
+            "<ddddd",
+            want.turn_rate_rad_s,
+            want.deflection_rad,
+            believed.heading_rad or 0.0,
+            believed.speed_m_s or 0.0,
+            believed.depth_m or 0.0,
+        )
         for byte in floats:
             bits = (bits * 31 + byte) & 0x3FFFFFFF
         if want.turn_rate_rad_s or want.deflection_rad:

@@ -3,9 +3,9 @@
 import pytest
 
 from hal.mcu.driver import McuDriver
-from hal.mcu.line import NumberLine
 from hal.mcu.pulses import PulsePins
 from hal.mcu.sources import AnalogPin, LineField, Register, SwitchPin
+from hal.number_line import NumberLine
 from tests.conftest import ROOT
 from tests.mcu.conftest import on_board
 

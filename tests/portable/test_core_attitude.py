@@ -3,15 +3,24 @@
 from bench_vehicle import BenchDriver, sensor, servo
 
 from hal.build import build_board
+from hal.fixed import fine
 from onboard.estimate.attitude import AttitudeEstimator
-from onboard.state import State
+from onboard.state import Estimate, State
 
-CHANNELS = ("heading", "pitch", "roll", "turn_rate", "pitch_rate", "roll_rate")
-FIELDS = ("heading_rad", "pitch_rad", "roll_rad", "turn_rate_rad_s", "pitch_rate_rad_s", "roll_rate_rad_s")
+CHANNELS = ("heading", "pitch", "roll", "turn_rate", "pitch_rate", "roll_rate", "depth")
+FIELDS = (
+    "heading_rad",
+    "pitch_rad",
+    "roll_rad",
+    "turn_rate_rad_s",
+    "pitch_rate_rad_s",
+    "roll_rate_rad_s",
+    "depth_m",
+)
 
 
 class Bench:
-    """An inertial unit whose counts are mrad and mrad/s, good for 0.1 s at 100 Hz."""
+    """An inertial unit and a depth whose counts are mrad, mrad/s and mm, good for 0.1 s at 100 Hz."""
 
     def __init__(self, **changes):
         channels = {"actuators": [servo("tail", 0)]}
@@ -33,7 +42,15 @@ class Bench:
         return [getattr(self.state.estimate, field) for field in FIELDS]
 
 
-COUNTS = {"heading": 100, "pitch": -200, "roll": 300, "turn_rate": -400, "pitch_rate": 500, "roll_rate": -600}
+COUNTS = {
+    "heading": 100,
+    "pitch": -200,
+    "roll": 300,
+    "turn_rate": -400,
+    "pitch_rate": 500,
+    "roll_rate": -600,
+    "depth": 800,
+}
 NOTHING = {
     "heading": None,
     "pitch": None,
@@ -41,22 +58,23 @@ NOTHING = {
     "turn_rate": None,
     "pitch_rate": None,
     "roll_rate": None,
+    "depth": None,
 }
 
 
 def test_every_reading_goes_to_its_own_place():
-    assert Bench().step(**COUNTS) == [0.1, -0.2, 0.3, -0.4, 0.5, -0.6]
+    assert Bench().step(**COUNTS) == [0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 0.8]
 
 
 def test_what_was_never_read_is_not_known():
-    assert Bench().step(3, **NOTHING) == [None] * 6
+    assert Bench().step(3, **NOTHING) == [None] * 7
 
 
 def test_a_reading_too_old_is_not_known_and_the_others_are():
     bench = Bench()
     bench.step(**COUNTS)
     assert bench.step(10, roll=None)[2] == 0.3
-    assert bench.step(1, roll=None) == [0.1, -0.2, None, -0.4, 0.5, -0.6]
+    assert bench.step(1, roll=None) == [0.1, -0.2, None, -0.4, 0.5, -0.6, 0.8]
     assert bench.step(roll=0)[2] == 0.0
 
 
@@ -68,15 +86,37 @@ def test_an_impossible_count_is_no_reading():
 
 
 def test_a_channel_the_vehicle_lacks_is_not_asked_for():
-    assert Bench(roll="", heading="").step(**COUNTS) == [None, -0.2, None, -0.4, 0.5, -0.6]
+    assert Bench(roll="", heading="").step(**COUNTS) == [None, -0.2, None, -0.4, 0.5, -0.6, 0.8]
 
 
-def test_beside_another_estimator_it_leaves_the_heading_alone():
+def test_a_reading_is_the_same_as_an_integer():
+    bench = Bench(roll="")
+    numbers = bench.step(**COUNTS)
+    for field, number in zip(FIELDS, numbers):
+        count = bench.state.estimate.fine(field)
+        assert count is None if number is None else abs(count - fine(number)) < 40, (
+            field
+        )  # of a slope of 15 bits
+    bench.step(11, **NOTHING)
+    assert [bench.state.estimate.fine(field) for field in FIELDS] == [None] * 7
+
+
+def test_what_it_does_not_read_is_not_known():
+    bench = Bench()
+    bench.step(**COUNTS)
+    for field in Estimate.FIELDS:
+        assert field in FIELDS or getattr(bench.state.estimate, field) is None
+    assert not hasattr(bench.state.estimate, "colour")
+
+
+def test_beside_another_estimator_it_leaves_heading_and_depth_alone():
     bench = Bench()
     bench.state.estimate.heading_rad = 9.0
     bench.state.estimate.turn_rate_rad_s = 8.0
+    bench.state.estimate.depth_m = 7.0
     bench.driver.counts.update(COUNTS)
     bench.board.sense()
     bench.estimator.lie(bench.state)
     assert (bench.state.estimate.heading_rad, bench.state.estimate.turn_rate_rad_s) == (9.0, 8.0)
+    assert bench.state.estimate.depth_m == 7.0
     assert (bench.state.estimate.pitch_rad, bench.state.estimate.roll_rad) == (-0.2, 0.3)

@@ -1,15 +1,16 @@
-"""PID, the swim law and its inverse, and the tail's two stages."""
+"""PID of floats and of integers, the swim law and its inverse, and the tail's two stages."""
 
 import math
 
-from bench_vehicle import BenchDriver, control, gait, settings
+from bench_vehicle import BenchDriver, control, gait, schedule, settings
 
 from hal.build import build_board
-from hal.fixed import fixed
-from onboard.control.pid import Pid
+from hal.fixed import FINE_BITS, fine, fixed
+from onboard.control.pid import FinePid, Pid
 from onboard.control.swim_law import SwimLaw
 from onboard.control.tail import Inverse, Tail
 from onboard.gait.build import build_gait
+from onboard.guidance.cycle import Schedule
 from onboard.state import State, Want
 
 
@@ -59,6 +60,41 @@ def test_a_reset_pid_remembers_nothing():
     pid.step(9.0, 1.0)
     pid.reset()
     assert (pid.p, pid.i, pid.d, pid.saturated) == (0.0, 0.0, 0.0, False)
+
+
+def test_integers_follow_floats_through_limits_and_back():
+    one = 1 << FINE_BITS
+    for gains in ((2.0, 0.2, 2.0, 0.5, 10), (1.0, 0.01, 2.5, 0.35, 10), (0.0, 3.0, 0.0, 1.0, 100)):
+        whole, part = FinePid(*gains), Pid(*gains)
+        for k in range(2000):
+            error = math.sin(0.01 * k) * (0.02 if k < 1000 else 3.0)
+            rate = 0.1 * math.cos(0.03 * k)
+            lean = 0.05 * math.sin(0.2 * k)
+            exact = part.step(error, rate, lean)
+            found = whole.step(fine(error), fine(rate), fine(lean)) / one
+            assert abs(found - exact) < 0.002 * gains[3] + 0.001 * (
+                abs(part.p) + abs(part.i) + abs(part.d)
+            ), k
+            assert abs(whole.i / one - part.i) < 0.002 * gains[3] + 0.001 * abs(part.i), k
+
+
+def test_an_integer_integral_sums_errors_far_below_a_count_of_its_output():
+    pid = FinePid(0.0, 0.01, 0.0, 0.5, 10)
+    for _ in range(10000):
+        output = pid.step(fine(0.0001))
+    assert abs(output / (1 << FINE_BITS) - 0.001) < 0.0001
+
+
+def test_an_integer_output_stays_within_its_limit_and_does_not_wind_up():
+    pid = FinePid(1.0, 1.0, 0.0, 1.0, 10)
+    for _ in range(1000):
+        assert pid.step(fine(5.0)) == fine(1.0)
+    assert pid.saturated and abs(pid.i) <= fine(1.0)
+    for _ in range(30):
+        output = pid.step(fine(-0.5))
+    assert output < fine(-0.5)
+    pid.reset()
+    assert (pid.p, pid.i, pid.d, pid.saturated) == (0, 0, 0, False) and pid.step(0) == 0
 
 
 def law():
@@ -202,6 +238,18 @@ def test_settings_beyond_the_limits_are_cut():
     infinite = float("inf")
     assert asked(9.0, 2.0, 5.0) == (fixed(3.0), fixed(1.0), fixed(1.05))
     assert asked(-infinite, infinite, -infinite) == (fixed(-3.0), fixed(1.0), fixed(-1.05))
+
+
+def test_settings_known_beforehand_are_asked_alike_and_cut_alike():
+    board = build_board(settings(), BenchDriver(), 100)
+    for row in ((0.0, 2.0, 0.5, -30.0), (0.0, 9.0, 1.0, 80.0), (0.0, -9.0, 0.0, -80.0)):
+        tail = Tail(build_gait(gait(), board, 100), 3.0, 1.05)
+        state = State(board, 10000)
+        Schedule(schedule(row)["rows"], board, 100).step(state)
+        assert state.want.beat is not None
+        tail.ask(state)
+        found = (tail.gait.frequency.target, tail.gait.amplitude.target, tail.gait.turn.target)
+        assert found == asked(row[1], row[2], math.radians(row[3]))
 
 
 def test_settings_that_are_no_number_still_the_tail():

@@ -1,6 +1,6 @@
 """Readings as integers: the float's number within what their bits allow, and factors that keep products small."""
 
-from hal.fixed import FINE_BITS, Gain, fine
+from hal.fixed import FINE_BITS, Gain, coarse, fine, fixed
 from hal.maps import LinearSensor, TableSensor
 
 ONE = 1 << FINE_BITS
@@ -46,6 +46,20 @@ def test_a_gain_is_within_a_thousandth_and_rounds_to_the_nearest():
                 factor,
                 count,
             )
+
+
+def test_a_count_too_large_for_one_product_is_multiplied_alike():
+    for factor in (0.25, -0.25, 1 / 3, 2.0, -17.3, 300.0, 1e-4, -3e-5):
+        gain = Gain(factor)
+        for count in (0, 1, 12345, (1 << 19) - 1, 1 << 19, (1 << 19) + 1, 12345678, (1 << 29) - 1):
+            for signed in (count, -count):
+                exact = (signed * gain._factor + gain._half) >> gain._shift
+                assert gain.of(signed) == exact, (factor, signed)
+
+
+def test_a_command_is_the_nearest_of_a_fine_count():
+    for value in (0.0, 0.3, -0.3, 1.5, -1.5, 0.00003, -0.00003):
+        assert coarse(fine(value)) == fixed(value)
 
 
 def test_no_gain_is_nothing():

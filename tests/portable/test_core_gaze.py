@@ -5,7 +5,7 @@ import math
 from bench_vehicle import servo
 
 from hal.build import build_board
-from hal.fixed import fixed, to_float
+from hal.fixed import fine, fixed, to_float
 from onboard.control.gaze import Gaze, GazeHold
 from onboard.state import State
 
@@ -38,6 +38,10 @@ def hold(board, **changes):
     return GazeHold(settings, board, RATE_HZ)
 
 
+def step(axis, commands, head_rad, head_rate_rad_s, goal_rad=0.0):
+    axis.step(commands, fine(head_rad), fine(head_rate_rad_s), fine(goal_rad))
+
+
 def sent(axis, neck_rad, neck_rate_rad_s, ticks, goal_rad=0.0, sign=1):
     """Commands while the neck's end moves so; the servo is where it was told, at once."""
     commands = [0, 0]
@@ -47,7 +51,7 @@ def sent(axis, neck_rad, neck_rate_rad_s, ticks, goal_rad=0.0, sign=1):
         before_rad = joint_rad
         joint_rad = to_float(commands[0])
         rate_rad_s = neck_rate_rad_s(tick * DT) + sign * (joint_rad - before_rad) * RATE_HZ
-        axis.step(commands, neck_rad(tick * DT) + sign * joint_rad, rate_rad_s, goal_rad)
+        step(axis, commands, neck_rad(tick * DT) + sign * joint_rad, rate_rad_s, goal_rad)
         found.append(to_float(commands[0]))
     return found
 
@@ -79,7 +83,7 @@ def swing_rad(lead_s, lag_s, sign=-1, hz=1.5):
         neck_rad = 0.3 * math.sin(2 * math.pi * hz * t)
         neck_rate_rad_s = 0.3 * 2 * math.pi * hz * math.cos(2 * math.pi * hz * t)
         head_rad = neck_rad + sign * joint_rad
-        axis.step(commands, head_rad, neck_rate_rad_s + sign * joint_rate_rad_s, 0.0)
+        step(axis, commands, head_rad, neck_rate_rad_s + sign * joint_rate_rad_s)
         goal_rad = late.pop(0)
         late.append(to_float(commands[0]))
         for _ in range(10):
@@ -108,16 +112,19 @@ def test_a_lost_reading_leaves_the_joint_where_it_is_and_it_goes_on_from_there()
     axis = gaze()
     commands = [fixed(0.25), 0]
     for angle_rad, rate_rad_s in ((None, 0.0), (0.1, None), (None, None)):
-        axis.step(commands, angle_rad, rate_rad_s, 0.0)
+        step(axis, commands, angle_rad, rate_rad_s)
         assert commands == [fixed(0.25), 0]
-    axis.step(commands, 0.3, 0.0, 0.0)
+    step(axis, commands, 0.3, 0.0)
     assert abs(to_float(commands[0]) + 0.05) < 1e-4
 
 
 def test_a_turn_past_half_a_circle_is_the_short_way_round():
     commands = [0, 0]
-    gaze().step(commands, -math.pi + 0.1, 0.0, math.pi - 0.1)
+    step(gaze(), commands, -math.pi + 0.1, 0.0, math.pi - 0.1)
     assert abs(to_float(commands[0]) + 0.2) < 1e-4
+    commands = [0, 0]
+    step(gaze(), commands, math.pi - 0.1, 0.0, -math.pi + 0.1)
+    assert abs(to_float(commands[0]) - 0.2) < 1e-4
 
 
 def looked(state, holding, heading_rad, pitch_rad=0.0):

@@ -1,7 +1,8 @@
-r"""Lines of numbers on machine.UART, as boards with many sensors send them: "812,-40,,3000\n".
+r"""Lines of numbers on a serial line, as boards with many sensors send them: "812,-40,,3000\n".
 
 Whole numbers between commas; an empty field is no reading. A line counts once, when it has come whole; one with
-anything else in it counts not at all. Portable; allocates nothing.
+anything else in it counts not at all. The line is machine.UART, or has its `any()` and `readinto(buffer, count)`.
+Portable; allocates nothing.
 """
 
 LARGEST = 1 << 27  # a number that grows past this is garbage
@@ -14,14 +15,14 @@ class NumberLine:
         self._chunk = bytearray(_CHUNK)
         self._coming = [None] * fields
         self._whole = [None] * fields
-        self._new = False
+        self.new = False  # did a line come whole since the last tick
         self._field = 0
         self._bad = False
         self._start_number()
 
     def take(self):
         """Once a tick: read what has come."""
-        self._new = False
+        self.new = False
         left = self._uart.any()
         while left > 0:
             count = self._uart.readinto(self._chunk, min(left, _CHUNK))
@@ -35,7 +36,7 @@ class NumberLine:
 
     def number(self, field):
         """A field of the line that came since the last tick."""
-        return self._whole[field] if self._new else None
+        return self._whole[field] if self.new else None
 
     def _start_number(self):
         self._digits = 0
@@ -73,6 +74,6 @@ class NumberLine:
             for number in self._coming:
                 self._whole[i] = number
                 i += 1
-            self._new = True
+            self.new = True
         self._field = 0
         self._bad = False

@@ -1,0 +1,195 @@
+"""Releases brought in, switched, put on trial and taken back."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from caudal_releases.computer import SERVICE, Computer, Refused
+from caudal_releases.service import SETTLE_S, is_up, wait_until_up
+from caudal_releases.system import LINKS, set_boot_config, switch, system_files, wants
+
+KEPT = 3  # releases on the disk: the current one, the one before, and one more
+BOOTS = 3  # that a release on trial may take
+
+
+def install(computer: Computer, folder: Path, wait_s: float) -> dict:
+    """A new release becomes the current one, or everything stays as it was."""
+    name, current = folder.resolve().name, computer.named("current")
+    bring_in(computer, folder, name)
+    compile_all(computer, name)
+    read_check(computer, name)
+    computer.write("went-back.json", None)
+    if name == current:
+        switch(computer, name)  # system files someone has changed come back
+        if computer.live and not is_up(computer, 0):
+            computer.systemctl("restart", "--no-block", SERVICE)
+        return report(computer, "unchanged")
+    computer.write("trial.json", {"release": name, "previous": current, "boots": 0})
+    switch(computer, name)
+    computer.point("previous", current)
+    if not computer.live:
+        prune(computer)
+        return report(computer, "installed")
+    computer.systemctl("reset-failed", SERVICE)
+    computer.systemctl("restart", "--no-block", SERVICE)
+    if wait_until_up(computer, name, wait_s):
+        computer.write("trial.json", None)
+        prune(computer)
+        return report(computer, "installed")
+    if current and computer.named("current") == name:
+        go_back(computer, f"it was not up within {wait_s:.0f} s")
+        computer.systemctl("reset-failed", SERVICE)
+        computer.systemctl("restart", "--no-block", SERVICE)
+        wait_until_up(computer, current, wait_s)
+    return report(computer, "went back" if current else "not up")
+
+
+def bring_in(computer: Computer, folder: Path, name: str) -> None:
+    """The folder among the releases, whole or not at all."""
+    target = computer.releases / name
+    if target.is_dir():
+        return
+    need = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    computer.releases.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(computer.releases).free
+    if free < 3 * need:  # itself, its bytecode, and room for logs
+        raise Refused(
+            f"{computer.releases} has {free / 1e6:.0f} MB left and a release needs {3 * need / 1e6:.0f}"
+        )
+    new = computer.releases / f".{name}"
+    shutil.rmtree(new, ignore_errors=True)
+    shutil.copytree(folder, new, symlinks=True)
+    if os.geteuid() == 0:
+        for path in [new, *new.rglob("*")]:
+            os.chown(path, 0, 0, follow_symlinks=False)
+    computer.sync()
+    new.rename(target)
+
+
+def compile_all(computer: Computer, name: str) -> None:
+    """Bytecode, which the service may not write itself. An image's own Python does it at the first boot."""
+    site = computer.releases / name / "site"
+    if computer.root.resolve() != Path("/") or any(site.glob("onboard/__pycache__/*.pyc")):
+        return
+    mode = ("--invalidation-mode", "unchecked-hash")
+    subprocess.run([sys.executable, "-m", "compileall", "-q", *mode, str(site)], capture_output=True)
+
+
+def read_check(computer: Computer, name: str) -> None:
+    """Can this release read its vehicle file and this vehicle's calibration? On an image whoever deploys has looked."""
+    if computer.root.resolve() != Path("/"):
+        return
+    release = computer.releases / name
+    command = [sys.executable, str(release / "bin/caudal-read"), str(release / "etc/vehicle.toml")]
+    for file in (release / "etc/settings.toml", Path("/var/lib/caudal/calibration.toml")):
+        command += ["--with", str(file)] if file.exists() else []
+    scenario = json.loads((release / "release.json").read_text()).get("scenario")
+    done = subprocess.run(
+        [*command, *(["--scenario", scenario] if scenario else [])], capture_output=True, text=True
+    )
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip() or "without a word").splitlines()[-1]
+        if name not in (computer.named("current"), computer.named("previous")):
+            shutil.rmtree(release)
+        raise Refused(f"the vehicle stays as it was, because the release does not read there: {said}")
+
+
+def go_back(computer: Computer, why: str) -> bool:
+    """To the release before; false where there is none."""
+    bad, good = computer.named("current"), computer.named("previous")
+    if good is None or good == bad:
+        return False
+    switch(computer, good)
+    computer.point("previous", None)  # nobody goes back to what did not stay up
+    computer.write("trial.json", None)
+    computer.write("went-back.json", {"from": bad, "to": good, "why": why})
+    return True
+
+
+def back(computer: Computer) -> dict:
+    if not go_back(computer, "asked for"):
+        raise Refused("there is no release before the current one")
+    if computer.live:
+        computer.systemctl("reset-failed", SERVICE)
+        computer.systemctl("restart", "--no-block", SERVICE)
+    return report(computer, "went back")
+
+
+def fallback(computer: Computer) -> dict:
+    """The service gave up. A release on trial goes; any other is tried again: a vehicle is not left dead."""
+    on_trial = computer.read("trial.json").get("release") == computer.named("current")
+    done = "went back" if on_trial and go_back(computer, "it did not stay up") else "started again"
+    computer.systemctl("reset-failed", SERVICE)
+    computer.systemctl("start", "--no-block", SERVICE)
+    return report(computer, done)
+
+
+def boot(computer: Computer) -> dict:
+    """Counts the boots of a release on trial; gives an image's release its bytecode."""
+    trial, current = computer.read("trial.json"), computer.named("current")
+    if trial.get("release") != current or current is None:
+        computer.write("trial.json", None)
+        return report(computer, "no trial")
+    trial["boots"] = trial.get("boots", 0) + 1
+    computer.write("trial.json", trial)
+    computer.sync()
+    if trial["boots"] > BOOTS and go_back(computer, f"it was not up after {BOOTS} boots"):
+        return report(computer, "went back")
+    compile_all(computer, current)
+    return report(computer, f"boot {trial['boots']} of {BOOTS}")
+
+
+def confirm(computer: Computer) -> dict:
+    if not is_up(computer, SETTLE_S):
+        return report(computer, "on trial")
+    computer.write("trial.json", None)
+    prune(computer)
+    return report(computer, "confirmed")
+
+
+def prune(computer: Computer) -> None:
+    """The newest few releases stay, and always the current one and the one before."""
+    held = {computer.named("current"), computer.named("previous")}
+    others = [path for path in computer.releases.iterdir() if path.name not in held]
+    others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in others[max(0, KEPT - len(held - {None})) :]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def uninstall(computer: Computer, purge: bool) -> dict:
+    """Everything a deploy brought. Calibration and logs stay, unless they are to go too; so does the user `caudal`."""
+    name = computer.named("current")
+    if computer.live:
+        timers = ("caudal-confirm.timer", "caudal-logs.timer")
+        computer.systemctl("stop", *timers, SERVICE)
+    paths = {*LINKS}
+    for release in computer.releases.iterdir() if computer.releases.is_dir() else ():
+        paths |= system_files(computer, release.name) | {*wants(computer, release.name)}
+    for path in paths:
+        (computer.root / path).unlink(missing_ok=True)
+    set_boot_config(computer, ())
+    for folder in ("opt/caudal", "etc/caudal", *(("var/lib/caudal", "var/log/caudal") if purge else ())):
+        shutil.rmtree(computer.root / folder, ignore_errors=True)
+    if computer.live:
+        computer.systemctl("daemon-reload")
+    return {
+        "done": "uninstalled",
+        "release": name,
+        "kept": [] if purge else ["/var/lib/caudal", "/var/log/caudal"],
+    }
+
+
+def report(computer: Computer, done: str) -> dict:
+    back = computer.read("went-back.json")
+    return {
+        "done": done,
+        "release": computer.named("current"),
+        "previous": computer.named("previous"),
+        "on_trial": bool(computer.read("trial.json")),
+        "why": back.get("why"),
+        "releases": sorted(p.name for p in computer.releases.iterdir()) if computer.releases.is_dir() else [],
+        "notes": computer.notes,
+    }

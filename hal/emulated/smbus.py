@@ -1,0 +1,83 @@
+"""An smbus2.SMBus with emulated chips behind it: real i2c_msg objects, real errnos, no file.
+
+Only `i2c_rdwr` works; the SMBus calls (read_byte_data ...) are refused with a sentence. CPython only.
+"""
+
+import ctypes
+import errno
+from collections.abc import Callable
+
+from smbus2 import SMBus, i2c_msg
+
+from hal.emulated.chip import Chip, Nack
+from hal.emulated.faults import HANG_US, Faults
+
+READ = 0x0001  # I2C_M_RD of linux/i2c.h
+GENERAL_CALL = 0x00
+
+
+class EmulatedSMBus(SMBus):
+    """`spend(us)` is told how long each message takes on the wire, before the chip has it."""
+
+    def __init__(self, chips: dict[int, Chip], spend: Callable[[int], None], clock_hz: int = 400_000) -> None:
+        super().__init__()
+        for address, chip in chips.items():
+            if chip.address != address:
+                raise ValueError(f"the chip at 0x{address:02x} is wired for 0x{chip.address:02x}")
+        self.chips = chips
+        self.faults = Faults(chips)
+        self._spend = spend
+        self._clock_hz = clock_hz
+
+    def open(self, bus: int | str) -> None:
+        """There is nothing to open, and nothing to close."""
+
+    def close(self) -> None:
+        pass
+
+    def i2c_rdwr(self, *i2c_msgs: i2c_msg) -> None:
+        """The messages of one transaction, in turn; it ends at the first that nobody acknowledges."""
+        for message in i2c_msgs:
+            self._carry(message)
+
+    def _carry(self, message: i2c_msg) -> None:
+        address, count = message.addr, message.len
+        if self.faults:
+            if self.faults.find("hang", address):
+                self._spend(HANG_US)
+                raise OSError(errno.ETIMEDOUT, "Connection timed out")
+            if self.faults.find("nack", address):
+                self._refuse()
+        if address == GENERAL_CALL and not message.flags & READ:
+            self._spend_bytes(1 + count)
+            # A list, so that every chip hears it; any one's acknowledge will do.
+            if not any([chip.general_call(bytes(message)) for chip in self.chips.values()]):
+                raise Nack
+            return
+        listeners = self._listeners(address)
+        if not listeners:
+            self._refuse()
+        self._spend_bytes(1 + count)
+        if message.flags & READ:
+            data = listeners[0].read(count)
+            ctypes.memmove(message.buf, self.faults.on_read(address, data) if self.faults else data, count)
+        else:
+            for chip in listeners:
+                chip.write(bytes(message))
+
+    def _listeners(self, address: int) -> list[Chip]:
+        listeners = [chip for chip in self.chips.values() if address in chip.also_at()]
+        chip = self.chips.get(address)
+        return [chip, *listeners] if chip else listeners
+
+    def _refuse(self) -> None:
+        self._spend_bytes(1)
+        raise Nack
+
+    def _spend_bytes(self, count: int) -> None:
+        """Nine bits a byte, address included, in whole microseconds."""
+        self._spend(-(-count * 9 * 1_000_000 // self._clock_hz))
+
+    def _set_address(self, address: int, force: bool | None = None) -> None:
+        """Where all of smbus2's other calls begin."""
+        raise NotImplementedError("an emulated bus carries i2c_rdwr alone; send i2c_msg objects through it")

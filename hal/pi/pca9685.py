@@ -1,0 +1,204 @@
+"""Sixteen pulse outputs: PCA9685, for servos, motors and valve drivers. CPython only.
+
+Adafruit's package sets the chip up. Its `duty_cycle` is not used for outputs: it writes one channel a transaction, so
+the channels of a gait would change one after the other, each at another point of the period, and it cuts to the step
+below. Here all channels change together, by one burst over their range, each at its nearest step.
+
+The chip has no identity register, and after a brown-out it is silent: asleep, no pulses, no error on the bus. So the
+registers are read back in turn, each within CHECK_US, and a chip that forgot is set up again at once, because the
+vehicle may be armed and swimming. Without an answer the chip goes on with its last pulses; an output-enable pin, if it
+is wired, ends them. Datasheet: NXP PCA9685, rev. 4, section 7.3.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from adafruit_pca9685 import PCA9685
+
+from hal.pi.bus import I2cBus
+from hal.pi.slot import DeviceError, Slot, Steps
+
+CHANNELS = 16
+STEPS = 4096  # of a period
+CHECK_US = 50_000
+
+_LED0_ON_L = 0x06
+_MODE1, _PRESCALE, _ALL_LED_OFF_H = 0x00, 0xFE, 0xFD
+_AUTO_INCREMENT = 0x20  # MODE1 as Adafruit's package leaves it: awake, no all-call address
+_RESTART = 0x80  # reads 0 or 1 as the chip pleases
+_TOTEM_POLE_ON_STOP = 0x04  # MODE2
+_FULL_OFF = 0x10  # in LEDn_OFF_H; stronger than every other bit
+# A single byte, because bursts need MODE1's auto-increment, which a chip that was just powered does not have.
+_ALL_OFF = bytes((_ALL_LED_OFF_H, _FULL_OFF))
+
+
+def prescale(frequency_hz: float, clock_hz: int) -> int:
+    """What PRESCALE must hold for a frequency; ValueError if the chip cannot."""
+    value = int(clock_hz / STEPS / frequency_hz + 0.5) - 1  # Adafruit's own rounding, for the chip must agree
+    if not 3 <= value <= 255:
+        low_hz, high_hz = clock_hz / STEPS / 256, clock_hz / STEPS / 4
+        raise ValueError(
+            f"a PCA9685 cannot pulse at {frequency_hz:g} Hz; choose {low_hz:.0f} to {high_hz:.0f} Hz"
+        )
+    return value
+
+
+class Scale:
+    """Between microseconds and steps, by the frequency that the chip really has."""
+
+    def __init__(self, frequency_hz: float, clock_hz: int) -> None:
+        self.prescale = prescale(frequency_hz, clock_hz)
+        self._clock_hz = clock_hz
+        self._million_ticks = (self.prescale + 1) * 1_000_000  # of the clock, in a step
+
+    @property
+    def step_us(self) -> float:
+        return self._million_ticks / self._clock_hz
+
+    def steps(self, pulse_us: int) -> int:
+        """The nearest step; a pulse as long as the period or longer is one step short of it."""
+        nearest = (2 * pulse_us * self._clock_hz + self._million_ticks) // (2 * self._million_ticks)
+        return min(max(nearest, 0), STEPS - 1)
+
+    def pulse_us(self, steps: int) -> float:
+        return steps * self.step_us
+
+
+def registers(steps: int) -> bytes:
+    """ON_L, ON_H, OFF_L, OFF_H of a pulse that begins with the period; 0 is no pulse at all."""
+    return bytes((0, 0, steps & 0xFF, steps >> 8)) if steps else bytes((0, 0, 0, _FULL_OFF))
+
+
+class Pulses:
+    """`channels` take pulses, in the order of `set`; `duty_channels` take duties (hal/pi/valve.py)."""
+
+    restart_us = 5_000  # at once: a vehicle that may be swimming has no pulses meanwhile
+
+    def __init__(
+        self,
+        bus: I2cBus,
+        address: int,
+        frequency_hz: float,
+        clock_hz: int,
+        channels: Sequence[int],
+        output_enable: Any = None,
+        name: str = "",
+        duty_channels: Sequence[int] = (),
+    ) -> None:
+        used = (*channels, *duty_channels)
+        if not used or len(set(used)) != len(used) or not all(0 <= channel < CHANNELS for channel in used):
+            raise ValueError(f"channels of a PCA9685 are 0 to 15, each used once, not {list(used)}")
+        self.name = name or f"pca9685 at 0x{address:02x}"
+        self.period_us = CHECK_US // 2
+        self.working = False
+        self.acknowledged = Slot()  # 1 after every write of outputs that the chip acknowledged
+        self.scale = Scale(frequency_hz, clock_hz)
+        self._bus = bus
+        self._address = address
+        self._frequency_hz = frequency_hz
+        self._clock_hz = clock_hz
+        self._output_enable = output_enable
+        self._channels = tuple(channels)
+        self._duties = dict.fromkeys(duty_channels, 0)
+        self._first = min(used)
+        self._count = max(used) - self._first + 1
+        self._asked: tuple[int, ...] = (0,) * len(self._channels)
+        self._sent: tuple[int, ...] | None = None
+        self._held = registers(0) * self._count  # what the chip's registers hold
+        self._looks = deque((self._look_at_modes, self._look_at_prescale))
+
+    def set(self, pulses_us: Sequence[int]) -> None:
+        """By the control thread: one pulse a channel, 0 for none. Poke the device to have them sent at once."""
+        self._asked = tuple(pulses_us)
+
+    def set_duty(self, channel: int, steps: int) -> None:
+        """By the bus's thread: 0 to 4095 of 4096 steps on, at once if the chip is set up."""
+        self._duties[channel] = steps
+        if self.working:
+            place = 4 * (channel - self._first)
+            self._held = self._held[:place] + registers(steps) + self._held[place + 4 :]
+            self._bus.write(self._address, bytes((_LED0_ON_L + 4 * channel,)) + registers(steps))
+
+    def close(self) -> None:
+        """No pulse on any channel; by the control thread, when the bus's own has stopped. Never raises."""
+        self._asked = (0,) * len(self._channels)
+        self._duties = dict.fromkeys(self._duties, 0)
+        for stop in (lambda: self._enable(False), self._all_off):  # the pin first: it needs no bus
+            for _ in range(3):
+                try:
+                    stop()
+                    break
+                except Exception:  # whatever it is: the other way of stopping pulses must still be tried
+                    pass
+
+    def run(self) -> Steps:
+        self._set_up()
+        while True:
+            # What was set while the chip was being set up was not poked for: not a moment's wait then.
+            yield self.period_us if self._asked is self._sent else 0
+            self._turn()
+
+    def _set_up(self) -> None:
+        self._enable(False)
+        self._all_off()
+        try:
+            chip = PCA9685(self._bus, address=self._address, reference_clock_speed=self._clock_hz)
+        except ValueError:  # its probe failed
+            raise DeviceError(f"{self.name} does not answer; check its wiring and address") from None
+        chip.mode2_reg = _TOTEM_POLE_ON_STOP
+        chip.frequency = self._frequency_hz
+        self._write(registers(0) * self._count)
+        for look in self._looks:
+            look()
+        self._send()
+        self._enable(True)
+        self.working = True
+
+    def _turn(self) -> None:
+        """Send what is new, then look at one part of what the chip holds."""
+        if self._asked is not self._sent:
+            self._send()
+        self._looks.rotate(1)
+        self._looks[0]()
+
+    def _send(self) -> None:
+        asked = self._asked
+        held = bytearray(registers(0) * self._count)
+        steps = [self.scale.steps(pulse_us) for pulse_us in asked]
+        for channel, step in (*zip(self._channels, steps, strict=True), *self._duties.items()):
+            place = 4 * (channel - self._first)
+            held[place : place + 4] = registers(step)
+        self._write(bytes(held))
+        self._sent = asked
+        self.acknowledged.put(1)
+
+    def _write(self, held: bytes) -> None:
+        self._bus.write(self._address, bytes((_LED0_ON_L + 4 * self._first,)) + held)
+        self._held = held
+
+    def _all_off(self) -> None:
+        self._bus.write(self._address, _ALL_OFF)
+
+    def _enable(self, on: bool) -> None:
+        if self._output_enable is not None:
+            self._output_enable.set(on)
+
+    def _look_at_modes(self) -> None:
+        mode1, mode2 = self._bus.write_read(self._address, bytes((_MODE1,)), 2)
+        if mode1 & ~_RESTART != _AUTO_INCREMENT or mode2 != _TOTEM_POLE_ON_STOP:
+            raise self._forgot(f"MODE1 0x{mode1:02x}, MODE2 0x{mode2:02x}")
+        place = bytes((_LED0_ON_L + 4 * self._first,))
+        held = self._bus.write_read(self._address, place, 4)
+        if held != self._held[:4]:
+            raise self._forgot(f"channel {self._first} {held.hex()} for {self._held[:4].hex()}")
+
+    def _look_at_prescale(self) -> None:
+        (held,) = self._bus.write_read(self._address, bytes((_PRESCALE,)), 1)
+        if held != self.scale.prescale:
+            raise self._forgot(f"PRESCALE {held} for {self.scale.prescale}")
+
+    def _forgot(self, what: str) -> DeviceError:
+        return DeviceError(
+            f"{self.name} does not hold what was written ({what}); check its supply and address"
+        )

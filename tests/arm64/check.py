@@ -1,0 +1,214 @@
+"""`make test-arm64`: deploys onto a Raspberry Pi's system in QEMU and checks from outside what the service promises.
+
+    python -m tests.arm64.check TAR [virt] [image] [raspi3b]
+
+Times are those of an emulated processor, ten to thirty times slower than a board's.
+"""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.arm64.image import BUILD, SSH_KEY, Userland
+from tests.arm64.machine import Machine, Silent
+from tests.conftest import ROOT
+from tools import say
+from tools.deploy_pi_release import Platform, Release, Run, make_release, scratch_folder
+from tools.deploy_pi_target import Remote
+
+PROBE = "python3 /root/probe.py"
+CALIBRATION = "/var/lib/caudal/calibration.toml"
+rows: list[tuple[str, str, str, str]] = []
+
+
+class Failed(Exception):
+    pass
+
+
+def note(machine: str, what: str, good: bool, measured: str) -> None:
+    rows.append((machine, what, "yes" if good else "NO", measured))
+    say.note(f"{machine}: {what}: {'yes' if good else 'NO'} ({measured})")
+
+
+def deploy(*words: str) -> dict:
+    command = [sys.executable, "-m", "tools.cli", "deploy", "pi", *words, "--json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        raise Failed(f"caudal deploy pi {' '.join(words)}: {done.stderr.strip()}") from None
+
+
+def ask(machine: Machine, *words: object, timeout_s: float = 200) -> dict:
+    said = machine.ask(f"{PROBE} {' '.join(map(str, words))}", timeout_s)
+    try:
+        return json.loads(said.splitlines()[-1])
+    except (ValueError, IndexError):
+        raise Failed(f"{machine.kind}: the probe says {said!r}") from None
+
+
+def boot(kind: str, userland: Userland, name: str) -> Machine:
+    shutil.copyfile(Path(__file__).with_name("probe.py"), userland.root / "root/probe.py")
+    machine = Machine(kind, userland, BUILD / f"{name}.log")
+    machine.wait_for_shell()
+    return machine
+
+
+def check_up(machine: Machine, timeout_s: float = 300) -> dict:
+    state = ask(machine, "up", timeout_s, timeout_s=timeout_s + 60)
+    note(
+        machine.kind,
+        "the service is up after boot",
+        state["up"],
+        f"{state['at_s']:.0f} s; {state['StatusText']}",
+    )
+    if not state["up"]:
+        say.note(machine.ask("journalctl -u caudal -u caudal-boot --no-pager -n 40"))
+        raise Failed(f"{machine.kind}: the service is not up")
+    return state
+
+
+def check_virt(tar: Path) -> None:
+    """Live: killed, hung, deployed to, and a release that does not stay up."""
+    userland = Userland(tar, "virt")
+    first = deploy("--root", str(userland.root), "fish", "--scenario", "cruise")
+    note("image", "installs for arm64", first["done"] == "installed", f"{first['size_bytes'] / 1e6:.1f} MB")
+    machine = boot("virt", userland, "virt")
+    try:
+        check_up(machine)
+        said = machine.ask(
+            "grep -c . /sys/class/watchdog/watchdog0/state && cat /sys/class/watchdog/watchdog0/state"
+        )
+        note("virt", "systemd feeds the hardware watchdog", said.endswith("\nactive"), said.splitlines()[-1])
+        real_time = machine.ask("chrt -p $(systemctl show -p MainPID --value caudal) | head -n 1")
+        note(
+            "virt", "the loop is SCHED_FIFO", "SCHED_FIFO" in real_time, real_time.rsplit(":", 1)[-1].strip()
+        )
+        for name, what in (
+            ("SIGKILL", "killed, it starts again"),
+            ("SIGSTOP", "hung, its watchdog starts it again"),
+        ):
+            done = ask(machine, "kill", name)
+            note("virt", what, done["restarted"], f"{done.get('seconds', 0):.1f} s")
+        machine.ask(f"echo '[pi.pulses]\nclock_hz = 25123456' > {CALIBRATION}")
+        check_ssh(machine, first)
+    finally:
+        machine.off()
+        userland.remove()
+
+
+def check_ssh(machine: Machine, first: dict) -> None:
+    machine.wait_until("systemctl is-active --quiet ssh", 300)
+    ssh = (
+        f"ssh -p {machine.ssh_port} -i {SSH_KEY} -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
+    )
+    ssh += " -o LogLevel=ERROR"
+    place = ["--ssh", ssh, "--wait", "240", "root@127.0.0.1"]
+    start = time.monotonic()
+    second = deploy(*place, "fish", "--scenario", "pool")
+    good = second["done"] == "installed" and second["previous"] == first["release"]
+    note(
+        "virt", "a second release comes over ssh", good, f"{time.monotonic() - start:.0f} s; {second['done']}"
+    )
+    kept = "25123456" in machine.ask(f"cat {CALIBRATION}")
+    note("virt", "the calibration is kept", kept, CALIBRATION)
+    health = deploy(*place, "--health")
+    note("virt", "caudal-health says it is well", health["healthy"], health["service"])
+    start = time.monotonic()
+    third = Remote("root@127.0.0.1", ssh)
+    platform = third.platform()
+    with scratch_folder() as scratch:
+        release = make_broken(Path(scratch), platform)
+        done = third.install(release, 90)
+    good = done["done"] == "went back" and done["release"] == second["release"]
+    note(
+        "virt",
+        "a release that does not start is taken back",
+        good,
+        f"{time.monotonic() - start:.0f} s; {done['why']}",
+    )
+    state = ask(machine, "up", 120)
+    note("virt", "the release before swims again", state["up"], state["StatusText"])
+
+
+def make_broken(scratch: Path, platform: Platform) -> Release:
+    """Reads its files, but its run ends at once."""
+    text = (ROOT / "onboard" / "vehicles" / "fish.toml").read_text()
+    release = make_release(scratch, platform, Run("fish", text, "cruise", [], None))
+    (release.folder / "site" / "tools" / "aboard.py").write_text("raise SystemExit('broken on purpose')\n")
+    return Release(release.folder.rename(scratch / "0.0.0-broken"), release.size_bytes, release.packages)
+
+
+def check_image(tar: Path) -> None:
+    """A second release on the card whose vehicle file does not read: found at boot, with nobody there."""
+    userland = Userland(tar, "image")
+    root = str(userland.root)
+    first = deploy("--root", root, "fish", "--scenario", "cruise")
+    second = deploy("--root", root, "fish", "--scenario", "pool")
+    (userland.root / "opt/caudal/releases" / second["release"] / "etc/vehicle.toml").write_text("[gait\n")
+    machine = boot("virt", userland, "image")
+    try:
+        machine.wait_until("[ -e /opt/caudal/went-back.json ]", 600)
+        state = ask(machine, "up", 200, timeout_s=300)
+        now = machine.ask("readlink /opt/caudal/current; cut -d ' ' -f 1 /proc/uptime").split()
+        good = state["up"] and now[0].endswith(first["release"])
+        note(
+            "virt",
+            "a broken release on an image is taken back at boot",
+            good,
+            f"up after {state['at_s']:.0f} s",
+        )
+    finally:
+        machine.off()
+        userland.remove()
+
+
+def check_raspi3b(tar: Path) -> None:
+    """A Pi's bus that hangs: the loop does not wait for it."""
+    userland = Userland(tar, "raspi3b")
+    deploy("--root", str(userland.root), "fish", "--scenario", "cruise")
+    machine = boot("raspi3b", userland, "raspi3b")
+    try:
+        check_up(machine, 400)
+        hung = ask(machine, "bus")
+        note(
+            "raspi3b",
+            "/dev/i2c-1 hangs",
+            hung["said"] == "OSError 110",
+            f"{hung['said']}, {hung['seconds']:.2f} s",
+        )
+        rate = ask(machine, "rate", 30)
+        hz = rate["ticks_per_s"]
+        note(
+            "raspi3b",
+            "the loop ticks at its rate meanwhile",
+            abs(hz - RATE_HZ) < 0.02 * RATE_HZ,
+            f"{hz:.2f} Hz",
+        )
+        say.note(rate["status"])
+    finally:
+        machine.off()
+        userland.remove()
+
+
+RATE_HZ = 100
+CHECKS = {"virt": check_virt, "image": check_image, "raspi3b": check_raspi3b}
+
+
+def main(tar: str, *names: str) -> int:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # machines end with this
+    for name in names or CHECKS:
+        try:
+            CHECKS[name](Path(tar))
+        except (Failed, Silent) as error:
+            note(name, "all of it could be checked", False, str(error))
+    say.table(rows, ("machine", "promise", "kept", "measured"))
+    return 0 if all(row[2] == "yes" for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,206 @@
+"""`caudal deploy pi` as its user meets it: onto a mounted card, over ssh, and a sentence where that cannot be."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.deploy.conftest import Card
+from tools.cli import main
+
+FISH = ROOT / "onboard" / "vehicles" / "fish.toml"
+
+
+def deploy(capsys, *words: object, code: int = 0) -> str:
+    """What the command says: its object, or its sentence."""
+    assert main(["deploy", "pi", *map(str, words), "--json"]) == code
+    said = capsys.readouterr()
+    if code:
+        assert said.err.count("\n") == 1, said.err
+        return said.err
+    return said.out
+
+
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory) -> tuple[Card, dict]:
+    """A card of this machine's own architecture with a whole release on it."""
+    card = Card(tmp_path_factory.mktemp("deployed") / "card")
+    words = ["--root", str(card.root), "fish", "--scenario", "cruise", "--set", "gait.source=table"]
+    command = [sys.executable, "-m", "tools.cli", "deploy", "pi", *words, "--json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return card, json.loads(done.stdout)
+
+
+def aboard(card: Card, *words: str) -> subprocess.CompletedProcess:
+    """Python as the vehicle has it: this one, but with nothing installed beside the release."""
+    environ = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    python = os.path.realpath(sys.executable)
+    return subprocess.run([python, "-S", *words], cwd=card.root, env=environ, capture_output=True, text=True)
+
+
+def test_a_release_reads_its_vehicle_and_ticks_with_nothing_installed_but_python(deployed):
+    card, _ = deployed
+    etc, program = card.root / "etc/caudal", card.root / "opt/caudal/current/bin/caudal-read"
+    done = aboard(card, str(program), str(etc / "vehicle.toml"), "--with", str(etc / "settings.toml"))
+    assert done.returncode == 0, done.stderr
+    assert "fish reads" in done.stdout
+
+
+def test_a_release_runs_the_vehicle_on_its_computer_without_numpy(deployed, tmp_path):
+    card, _ = deployed
+    log = tmp_path / "run.mcap"
+    words = ("run", "etc/caudal/vehicle.toml", "--on", "pi", "--with", "etc/caudal/settings.toml")
+    program = str(card.root / "opt/caudal/current/bin/caudal")
+    done = aboard(card, program, *words, "--scenario", "cruise", "--for", "1", "--log", str(log), "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["ticks"] == 100
+    assert log.stat().st_size > 0
+
+
+def test_a_release_holds_what_a_vehicle_needs_and_no_simulation(deployed):
+    _, said = deployed
+    assert {"caudal", "msgspec", "mcap", "zstandard", "pyserial", "smbus2"} <= set(said["packages"])
+    assert not {"numpy", "numba", "scipy", "matplotlib", "pytest"} & set(said["packages"])
+    assert said["size_bytes"] < 60e6
+
+
+def test_nothing_in_a_release_names_this_machine(deployed):
+    card, said = deployed
+    release = card.root / "opt/caudal/releases" / said["release"]
+    for path in release.rglob("*"):
+        if path.is_file():
+            assert str(ROOT).encode() not in path.read_bytes(), path
+
+
+def test_the_same_vehicle_file_and_code_make_the_same_release(deployed, capsys):
+    card, said = deployed
+    before = card.files()
+    words = ("--root", card.root, "fish", "--scenario", "cruise", "--set", "gait.source=table")
+    again = json.loads(deploy(capsys, *words))
+    assert (again["done"], again["release"]) == ("unchanged", said["release"])
+    assert card.files() == before
+
+
+def test_options_of_the_run_and_changed_settings_go_along(deployed):
+    card, _ = deployed
+    etc = card.root / "opt/caudal/current/etc"
+    assert (etc / "caudal.env").read_text() == "CAUDAL_OPTIONS=--scenario cruise\n"
+    assert (etc / "settings.toml").read_text() == 'gait.source = "table"\n'
+    assert (etc / "vehicle.toml").read_text() == FISH.read_text()
+
+
+def test_a_dry_run_leaves_the_card_alone(card, capsys):
+    before = card.files()
+    said = json.loads(deploy(capsys, "--root", card.root, "fish", "--dry-run"))
+    assert said["done"] == "dry run" and said["size_bytes"] > 1e6
+    assert card.files() == before
+
+
+def test_a_vehicle_file_that_does_not_read_is_refused_before_anything_changes(card, tmp_path, capsys):
+    broken = tmp_path / "broken.toml"
+    broken.write_text(FISH.read_text().replace("[pi.pulses]", "[pi.pulses]\naddress = 500", 1))
+    before = card.files()
+    assert "pi.pulses.address" in deploy(capsys, "--root", card.root, broken, code=2)
+    assert card.files() == before
+
+
+def test_a_calibration_aboard_that_does_not_fit_the_new_file_is_refused_before_anything_changes(card, capsys):
+    calibration = card.root / "var/lib/caudal/calibration.toml"
+    calibration.parent.mkdir(parents=True)
+    calibration.write_text("[pi.pulses]\nclock_hz = 5\n")
+    before = card.files()
+    assert "clock_hz" in deploy(capsys, "--root", card.root, "fish", code=2)
+    assert card.files() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--root", "/nowhere", "fish"), "/nowhere is no mounted image"),
+        (("--root", "/", "fish"), "is no mounted image"),
+        (("fish",), "which vehicle?"),
+        ((), "where to?"),
+        (("me@there", "fish", "--root", "CARD"), "are two places"),
+        (("--root", "CARD", "no_such_vehicle"), 'no vehicle "no_such_vehicle"'),
+        (("--root", "CARD", "fish", "--scenario", "fly"), 'no scenario "fly"'),
+        (("--root", "CARD", "fish", "--health"), "leave fish out"),
+        (("--root", "CARD", "--back"), "no release before"),
+        (("--ssh", "no-such-ssh", "me@there", "fish"), "there is no no-such-ssh here"),
+        (("--", "-oProxyCommand=x", "fish"), "is no host"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(card, capsys, words, sentence):
+    line = deploy_words(capsys, [str(card.root) if word == "CARD" else word for word in words])
+    assert sentence in line
+
+
+def deploy_words(capsys, words: list[str]) -> str:
+    assert main(["deploy", "pi", "--json", *words]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1, said
+    return said
+
+
+@pytest.mark.parametrize(
+    ("python", "sentence"),
+    [
+        (None, "has no usr/bin/python3"),
+        (("python3.9", 62), "has Python 3.9"),
+        (("python3.11", 40), "64-bit Raspberry Pi OS"),
+        (("python3.11", 243), "have no wheels"),
+    ],
+)
+def test_a_card_that_cannot_run_it_is_one_sentence(card, capsys, python, sentence):
+    for path in (card.root / "usr/bin").iterdir():
+        path.unlink()
+    if python:
+        name, machine = python
+        (card.root / "usr/bin" / name).write_bytes(b"\x7fELF" + bytes(14) + machine.to_bytes(2, "little"))
+    assert sentence in deploy_words(capsys, ["--root", str(card.root), "fish"])
+
+
+SSH = """#!/bin/sh
+# An ssh whose other end is this machine, as far as it is asked about itself.
+{answer}
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        ("echo 'ssh: connect to host there port 22: Connection refused' >&2; exit 255", "Connection refused"),
+        ("printf 'armv7l\\n3 11\\nsystemd\\nroot\\n'", "64-bit Raspberry Pi OS"),
+        ("printf 'aarch64\\n3 9\\nsystemd\\nroot\\n'", "has Python 3.9"),
+        ("printf 'aarch64\\n0 0\\nsystemd\\nroot\\n'", "has no python3"),
+        ("printf 'aarch64\\n3 11\\nnone\\nroot\\n'", "not run by systemd"),
+        ("printf 'aarch64\\n3 11\\nsystemd\\npi\\n'", "pi may not use sudo"),
+    ],
+)
+def test_a_computer_that_cannot_be_deployed_to_is_one_sentence(tmp_path, capsys, answer, sentence):
+    ssh = tmp_path / "ssh"
+    ssh.write_text(SSH.format(answer=answer))
+    ssh.chmod(0o755)
+    assert sentence in deploy_words(capsys, ["--ssh", str(ssh), "me@there", "fish"])
+
+
+def test_a_release_goes_over_ssh_whole_and_what_the_vehicle_says_comes_back(card, tmp_path, capsys):
+    """The other end is a shell here, whose caudal-release works on the card instead of on /."""
+    ssh = tmp_path / "ssh"
+    ssh.write_text(
+        "#!/bin/sh\n"
+        "for script; do :; done\n"
+        f'case $script in *uname*) printf "{os.uname().machine}\\n3 {sys.version_info.minor}\\nsystemd\\nroot\\n";;\n'
+        f"*) script=$(printf '%s' \"$script\" | sed 's#--json#--root {card.root} --json#')\n"
+        'sh -c "$script";; esac\n'
+    )
+    ssh.chmod(0o755)
+    said = json.loads(deploy(capsys, "--ssh", ssh, "me@there", "fish", "--scenario", "pool"))
+    assert (said["target"], said["done"], said["release"]) == ("me@there", "installed", card.current())
+    release = Path(card.root / "opt/caudal/current")
+    assert (release / "bin/caudal").stat().st_mode & 0o777 == 0o755
+    assert (release / "etc/vehicle.toml").read_text() == FISH.read_text()

@@ -1,0 +1,121 @@
+"""The Pi's I2C bus and the slots between threads (hal/pi/bus.py, slot.py)."""
+
+import errno
+
+import pytest
+from adafruit_bus_device.i2c_device import I2CDevice
+
+from hal.emulated.chip import Chip
+from hal.pi.bus import I2cBus
+from hal.pi.slot import Slot
+from tests.hal.pi_bench import Bench
+
+
+class Echo(Chip):
+    """Gives back what was written last."""
+
+    def __init__(self, clock) -> None:
+        super().__init__(clock, 0x20)
+        self.heard: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        self.heard.append(data)
+
+    def read(self, count: int) -> bytes:
+        return self.heard[-1][:count].ljust(count, b"\xee")
+
+
+class Failing:
+    """An SMBus whose transfers end in an error."""
+
+    def __init__(self, error: int, on_close: int = 0) -> None:
+        self.error, self.on_close, self.closed = error, on_close, 0
+
+    def i2c_rdwr(self, *messages) -> None:
+        if self.error:
+            raise OSError(self.error, "made up")
+
+    def close(self) -> None:
+        self.closed += 1
+        if self.on_close:
+            raise OSError(self.on_close, "made up")
+
+
+@pytest.fixture
+def echo() -> tuple[Bench, Echo]:
+    bench = Bench()
+    chip = Echo(bench.clock)
+    bench.add(chip)
+    return bench, chip
+
+
+def test_bytes_go_to_the_device_and_come_back(echo):
+    bench, chip = echo
+    bench.bus.write(0x20, b"\x01\x02")
+    assert bench.bus.read(0x20, 3) == b"\x01\x02\xee"
+    assert bench.bus.write_read(0x20, b"\x07", 2) == b"\x07\xee"
+    assert chip.heard == [b"\x01\x02", b"\x07"]
+
+
+def test_adafruits_own_device_class_works_on_it_and_leaves_it_unlocked(echo):
+    bench, chip = echo
+    device = I2CDevice(bench.bus, 0x20)  # probes with an empty write
+    buffer = bytearray(b"\x00\x05\x06\x07")
+    with device:
+        assert not bench.bus.try_lock()
+        device.write(buffer, start=1, end=3)
+        device.readinto(buffer, start=2)
+        assert buffer == b"\x00\x05\x05\x06"
+        device.write_then_readinto(buffer, buffer, out_start=1, out_end=2, in_start=3)
+    assert buffer == b"\x00\x05\x05\x05"
+    assert chip.heard == [b"", b"\x05\x06", b"\x05"]
+    assert bench.bus.try_lock()
+    bench.bus.unlock()
+    with pytest.raises(ValueError, match="0x21"):
+        I2CDevice(bench.bus, 0x21)
+
+
+def test_nothing_is_opened_before_the_first_transfer_and_a_bus_that_is_not_there_says_so():
+    def missing():
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory", "/dev/i2c-9")
+
+    bus = I2cBus(missing, "i2c-9")
+    bus.close()
+    with pytest.raises(FileNotFoundError, match="i2c-9"):
+        bus.read(0x20, 1)
+
+
+@pytest.mark.parametrize("error", [errno.ENODEV, errno.EBADF, errno.EIO])
+@pytest.mark.parametrize("on_close", [0, errno.EBADF])
+def test_an_adapter_that_went_away_is_opened_again_by_the_next_use(error, on_close):
+    opened = [Failing(error, on_close), Failing(0)]
+    line = iter(opened)
+    bus = I2cBus(lambda: next(line), "usb")
+    with pytest.raises(OSError, match="made up"):
+        bus.write(0x20, b"\x00")
+    assert opened[0].closed == 1
+    bus.write(0x20, b"\x00")
+    bus.close()
+    bus.close()
+    assert opened[1].closed == 1
+
+
+@pytest.mark.parametrize(
+    "error", [errno.EREMOTEIO, errno.ENXIO, errno.ETIMEDOUT, errno.EAGAIN, errno.EOPNOTSUPP]
+)
+def test_a_device_that_does_not_answer_leaves_the_bus_open(error):
+    smbus = Failing(error)
+    bus = I2cBus(lambda: smbus, "bus")
+    for _ in range(2):
+        with pytest.raises(OSError, match="made up"):
+            bus.read(0x20, 1)
+    assert smbus.closed == 0
+
+
+def test_a_slot_gives_the_newest_count_once():
+    slot = Slot()
+    assert slot.take() is None
+    slot.put(1)
+    slot.put(0)
+    assert slot.take() == 0
+    assert slot.take() is None

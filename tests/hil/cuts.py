@@ -1,0 +1,128 @@
+"""The wire cut at random instants, in the middle of an exchange too: when each end is safe, and how it goes on.
+
+python tests/hil/cuts.py [VEHICLE SCENARIO]     20 cuts each of 0.5, 2 and 10 s, in lockstep and free (8 minutes)
+"""
+
+import random
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tools.remote import DEAD_MAN_TICKS
+from tools.vehicles import open_vehicle
+from tools.wire import Wire
+
+LENGTHS_S = (0.5, 2.0, 10.0)
+CONTROLLER_TICKS = 20  # the controller's dead-man here; `caudal run --on hil:PORT` has 200
+
+
+@dataclass
+class Cut:
+    """What became of one; ticks count from the first that got no answer."""
+
+    plant_safe_ticks: int
+    controller_safe_ticks: int | None  # None: not before the wire was mended
+    back_ticks: int | None  # from the mending on until pulses went out again
+    step_to_limit: float  # the largest change of an output against what its slew allows in a tick
+
+
+class Cutter:
+    """A bench whose wire is cut and mended; lockstep's waits are short, as simulated time stands still in them."""
+
+    def __init__(self, vehicle: str, scenario: str, free: bool, seed: int) -> None:
+        settings = open_vehicle(vehicle).settings
+        self._rate_hz = settings["rate_hz"]
+        self._limits_us = [slew_us_a_tick(actuator, self._rate_hz) for actuator in settings["actuators"]]
+        self._random = random.Random(seed)
+        self._free = free
+        dead_man_ms = CONTROLLER_TICKS * 1000 // self._rate_hz
+        self.wire = Wire(
+            vehicle, scenario, seed, free=free, patience_s=0.3, gone_s=0.0, dead_man_ms=dead_man_ms
+        )
+        self._swim_until_pulsing()
+
+    def cut(self, length_s: float) -> Cut:
+        wire, controller = self.wire, self.wire.controller
+        wire.swim(self._random.uniform(0.3, 1.5))
+        exchange_s = 1 / self._rate_hz if self._free else 1e-3
+        threading.Timer(self._random.uniform(0, exchange_s), wire.cut).start()
+        while not wire.line.cut:
+            wire.swim(1 / self._rate_hz)
+        sent = wire.outputs
+        first = max(k for k, outputs in enumerate(sent) if any(outputs))
+        plant_safe = controller_safe = None
+        for tick in range(round(length_s * self._rate_hz)):
+            if plant_safe is None and not any(sent[-1]):
+                plant_safe = tick
+            if controller_safe is None and controller.silent and not any(controller.loop.board.outputs):
+                controller_safe = tick
+            wire.swim(1 / self._rate_hz)
+            if plant_safe is None and any(sent[-1]):
+                first = len(sent) - 1
+        wire.mend()
+        mended = len(sent)
+        back = self._swim_until_pulsing()
+        wire.swim(1.0)
+        assert plant_safe is not None, "the plant never let go"
+        return Cut(plant_safe, controller_safe, back, self._largest_step(sent[first], sent[mended:]))
+
+    def _swim_until_pulsing(self, patience_ticks: int = 300) -> int | None:
+        for tick in range(patience_ticks):
+            self.wire.swim(1 / self._rate_hz)
+            if any(self.wire.outputs[-1]):
+                return tick
+        return None
+
+    def _largest_step(self, last: list[int], outputs: list[list[int]]) -> float:
+        """From what was sent last before the cut on; ticks without pulses are no steps."""
+        largest = 0.0
+        for later in outputs:
+            if any(later):
+                steps = [abs(b - a) / limit for a, b, limit in zip(last, later, self._limits_us, strict=True)]
+                largest = max(largest, *steps)
+                last = later
+        return largest
+
+    def close(self) -> None:
+        self.wire.close()
+
+
+def slew_us_a_tick(actuator: dict, rate_hz: int) -> float:
+    """Of a servo; a pulse is a whole number of microseconds, so one more is no breach."""
+    return actuator["slew_rad_s"] * actuator["us_per_rad"] / rate_hz + 1
+
+
+def campaign(vehicle: str, scenario: str, free: bool, length_s: float, count: int, seed: int) -> list[Cut]:
+    cutter = Cutter(vehicle, scenario, free, seed)
+    try:
+        return [cutter.cut(length_s) for _ in range(count)]
+    finally:
+        cutter.close()
+
+
+def most(ticks: list[int | None]) -> int | str:
+    known = [count for count in ticks if count is not None]
+    return max(known) if len(known) == len(ticks) else f"never in {len(ticks) - len(known)}"
+
+
+if __name__ == "__main__":
+    vehicle, scenario = sys.argv[1:3] if len(sys.argv) > 2 else ("fish", "cruise")
+    print(
+        f"{vehicle} {scenario}; dead-men: plant {DEAD_MAN_TICKS} ticks free, controller {CONTROLLER_TICKS} ticks"
+    )
+    for free in (False, True):
+        for length_s in LENGTHS_S:
+            cuts = campaign(vehicle, scenario, free, length_s, 20, seed=round(10 * length_s))
+            controller = [cut.controller_safe_ticks for cut in cuts]
+            back = [cut.back_ticks for cut in cuts]
+            print(
+                f"{'free' if free else 'lockstep':>9} {length_s:4} s x {len(cuts)}: safe after at most "
+                f"{max(cut.plant_safe_ticks for cut in cuts)} ticks (plant), {most(controller)} (controller); "
+                f"pulses back after {most(back)}; "
+                f"largest step {max(cut.step_to_limit for cut in cuts):.2f} of the slew limit",
+                flush=True,
+            )

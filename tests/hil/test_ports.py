@@ -1,0 +1,155 @@
+"""Both ends on ports of every form, pulled out and put in again, and each side started anew: it goes on by itself."""
+
+import os
+import re
+import subprocess
+import threading
+import time
+
+import pytest
+
+from hal.ports import PortError
+from tests.hil.sides import free_tcp_port, said, swims_on
+from tools.plug import Plug
+from tools.pty_line import open_line
+
+
+def ended_well(plant: subprocess.Popen, controller: subprocess.Popen) -> None:
+    out, error = plant.communicate(timeout=120)
+    assert plant.returncode == 0, error
+    assert '"simulated_s": 4.0' in out and '"gone_ticks": 0' in out
+    assert controller.wait(timeout=60) == 0
+
+
+def test_the_plant_opens_a_pseudo_terminal_and_says_where_its_other_end_is(sides):
+    plant = sides.plant("pty", "--for", 4)
+    line = said(plant, r"other end of this line is (\S+)")
+    ended_well(plant, sides.controller(line))
+
+
+def test_so_does_the_controller(sides):
+    controller = sides.controller("pty")
+    line = said(controller, r"other end of this line is (\S+)")
+    ended_well(sides.plant(line, "--for", 4), controller)
+
+
+@pytest.mark.parametrize("listen, connect", [("tcp:{}", "tcp:127.0.0.1:{}"), ("tcp::{}", "tcp:localhost:{}")])
+@pytest.mark.parametrize("plant_listens", [True, False])
+def test_one_side_listens_on_tcp_and_the_other_connects(sides, listen, connect, plant_listens):
+    port = free_tcp_port()
+    listen, connect = listen.format(port), connect.format(port)
+    if plant_listens:
+        plant = sides.plant(listen, "--for", 4)
+        said(plant, "listening")
+        ended_well(plant, sides.controller(connect))
+    else:
+        controller = sides.controller(listen)
+        said(controller, "listening")
+        ended_well(sides.plant(connect, "--for", 4), controller)
+
+
+def test_without_a_host_nobody_from_another_machine_is_heard():
+    plug = Plug(f"tcp:{free_tcp_port()}")
+    assert plug._listener.getsockname()[0] == "127.0.0.1"
+    plug.close()
+
+
+@pytest.mark.parametrize(
+    "name", ["tcp:", "tcp:fish", "tcp:127.0.0.1:0", "tcp::99999", "/dev/ttyS0@fast", "/nonexistent/tty"]
+)
+def test_a_port_that_is_none_is_refused_in_a_sentence(name):
+    with pytest.raises(PortError, match=re.escape(name.partition("@")[0])) as refused:
+        Plug(name)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_tcp_port_in_use_is_refused_in_a_sentence():
+    port = free_tcp_port()
+    first = Plug(f"tcp:{port}")
+    with pytest.raises(PortError, match="in use"):
+        Plug(f"tcp:{port}")
+    first.close()
+
+
+def test_a_controller_killed_and_started_anew_takes_over(sides, tmp_path):
+    plant = sides.plant("pty", "--for", 100_000)
+    line = said(plant, r"other end of this line is (\S+)")
+    first = sides.controller(line)
+    swims_on(tmp_path / "hil.mcap")
+    first.kill()
+    first.wait()
+    second = sides.controller(line)
+    swims_on(tmp_path / "hil.mcap")
+    plant.terminate()
+    out, _ = plant.communicate(timeout=60)
+    assert '"fault": null' in out and second.wait(timeout=60) == 0
+
+
+def test_a_plant_killed_and_started_anew_is_served_by_the_same_controller(sides, tmp_path):
+    port = free_tcp_port()
+    controller = sides.controller(f"tcp:{port}")
+    said(controller, "listening")
+    first = sides.plant(f"tcp:127.0.0.1:{port}", "--for", 100_000)
+    swims_on(tmp_path / "hil.mcap")
+    first.kill()
+    first.wait()
+    ended_well(sides.plant(f"tcp:127.0.0.1:{port}", "--for", 4), controller)
+
+
+def chunk(plug: Plug, patience_s: float = 10.0) -> bytes:
+    """The next bytes that come."""
+    buffer = bytearray(64)
+    give_up = time.monotonic() + patience_s
+    while time.monotonic() < give_up:
+        if count := plug.read(buffer, 100):
+            return bytes(buffer[:count])
+    raise AssertionError("nothing came")
+
+
+def test_a_device_pulled_out_is_silent_and_put_in_again_it_is_opened_by_itself(tmp_path):
+    """A link to a pseudo-terminal stands for the device: it vanishes, and comes back as another one."""
+    device = tmp_path / "ttyUSB0"
+    master, slave = open_line()
+    device.symlink_to(os.ttyname(slave))
+    plug = Plug(str(device))
+    os.write(master, b"one")
+    assert chunk(plug) == b"one"
+    device.unlink()
+    os.close(slave)
+    os.close(master)
+    assert plug.read(bytearray(64), 50) == 0
+    plug.write(bytearray(b"lost"), 4)
+    assert plug.breaks == 1
+    master, slave = open_line()
+    device.symlink_to(os.ttyname(slave))
+    threading.Timer(0.5, os.write, [master, b"two"]).start()
+    assert chunk(plug) == b"two"
+    plug.write(bytearray(b"three"), 5)
+    assert os.read(master, 64) == b"three"
+    plug.close()
+    os.close(slave)
+    os.close(master)
+
+
+def test_a_connection_that_breaks_is_made_again_from_either_side():
+    port = free_tcp_port()
+    listening, connecting = Plug(f"tcp:{port}"), Plug(f"tcp:127.0.0.1:{port}")
+    for word in (b"one", b"two", b"three"):
+        connecting.write(bytearray(word), len(word))
+        assert chunk(listening) == word
+        connecting._port.close()  # as a crash would
+        connecting._port = None
+        while connecting.read(bytearray(8), 10) or connecting._port is None:
+            pass
+        assert listening.read(bytearray(8), 100) == 0
+    connecting.close()
+    listening.close()
+
+
+def test_a_line_that_nobody_reads_holds_nobody_up():
+    plug = Plug("pty")
+    frame = bytearray(b"x" * 55)
+    for _ in range(5000):
+        plug.write(frame, len(frame))
+    assert plug.read(frame, 0) == 0 and plug.breaks == 0
+    plug.close()

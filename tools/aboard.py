@@ -1,0 +1,138 @@
+"""The vehicle's own computer: the loop on its real drivers, by the clock, until it is told to end.
+
+The loop ticks from the start, whatever answers on the buses: absent readings are what its failsafes are for. Nothing
+moves before a person has armed it, by the vehicle's switch ([pi.arm]) or by --arm.
+"""
+
+import argparse
+import itertools
+import os
+import time
+from typing import Any
+
+from hal import pi_spec
+from hal.pi.build import build_driver
+from onboard.blackbox import BlackBox
+from onboard.clock import RealClock
+from onboard.loop import Loop
+from onboard.notify import Notifier
+from onboard.realtime import set_up
+from onboard.record import Recorder
+from tools import say
+from tools.controlled import Controlled, open_controlled
+from tools.recording import about_run, free_log, open_recorder
+
+PRIORITY = 50  # of the loop's thread among real-time ones; the kernel's own interrupt threads have 50
+STATUS_S = 1.0
+
+
+def swim_aboard(args: argparse.Namespace) -> int:
+    vehicle, scenario_name, scenario = open_controlled(args.vehicle, args.set, args.scenario)
+    if "pi" not in vehicle.file.tables:
+        raise vehicle.file.error(
+            "pi", "there is no such table to say which chips its channels are on; add it"
+        )
+    pi = pi_spec.read(vehicle.file, vehicle.settings)
+    driver = build_driver(vehicle.settings, pi)
+    log = args.log or free_log(vehicle, scenario_name, args.seed)
+    recorder = open_recorder(log, about_run(args, vehicle, scenario_name, "pi"), lossless=False)
+    try:
+        loop = vehicle.build_loop(scenario, driver)
+        aboard = Aboard(vehicle, loop, driver, recorder, args.arm)
+        if not args.arm and not pi["arm"]:
+            say.note("it stays disarmed: the file has no [pi.arm] switch, and --arm is not given")
+        for missing in set_up(PRIORITY):
+            say.note(f"not real-time: {missing}")
+        stopped = aboard.swim(args.seconds)
+    finally:
+        driver.close()
+        recorder.close()
+    result = {
+        "vehicle": vehicle.name,
+        "scenario": scenario_name,
+        "ticks": loop.ticks,
+        "overruns": loop.overruns,
+        "worst_late_us": loop.worst_late_us,
+        "devices_lost": driver.lost,
+        "messages_lost": recorder.lost,
+        "stopped_early": stopped,
+        "fault": loop.fault,
+        "log": str(log),
+    }
+    if args.json:
+        say.as_json(result)
+    else:
+        say.table([(key, value if value not in ({}, None) else "none") for key, value in result.items()])
+    return 1 if loop.fault else 0
+
+
+class Aboard:
+    """One loop, its clock, its recording and the service manager that watches it."""
+
+    def __init__(
+        self, vehicle: Controlled, loop: Loop, driver: Any, recorder: Recorder, arm_after_s: float | None
+    ) -> None:
+        self._loop = loop
+        self._driver = driver
+        self._recorder = recorder
+        self._name = f"{vehicle.name}_1"
+        self._black_box = BlackBox(recorder, self._name, loop)
+        self._notifier = Notifier(os.environ)
+        self._epoch_ns = time.time_ns() - time.monotonic_ns()  # a log has calendar times, but they never jump
+        self._arm_tick = round(arm_after_s * loop.rate_hz) if arm_after_s else None
+        self._open_seen = False  # the switch: one that is closed at the start arms nothing
+        self._switched = False
+
+    def swim(self, seconds: float | None) -> bool:
+        """Until its time is over, or a person or the service manager ends it: true for that."""
+        loop, clock = self._loop, RealClock(self._loop.period_us)
+        ticks = round(seconds * loop.rate_hz) if seconds else None
+        self._driver.start()
+        try:
+            for tick in itertools.count():
+                if tick == ticks or loop.fault:
+                    break
+                self._arm(tick)
+                self._tick(clock.wait())
+                if tick == 0:
+                    self._notifier.ready()
+                if tick % loop.rate_hz == 0:
+                    self._report()
+            return False
+        except KeyboardInterrupt:
+            say.note("told to end: actuators are safe, the log is complete so far")
+            return True
+        finally:
+            self._notifier.stopping()
+            loop.board.safe()
+
+    def _tick(self, late_us: int) -> None:
+        start_ns = time.monotonic_ns()
+        time_ns = self._epoch_ns + start_ns
+        self._loop.tick(late_us)
+        self._black_box.write(time_ns, (time.monotonic_ns() - start_ns) // 1000)
+        for kind, device, reason in self._driver.news():
+            say.note(f"{kind}: {device}: {reason}")
+            self._recorder.event(time_ns, kind, vehicle=self._name, device=device, reason=reason)
+
+    def _arm(self, tick: int) -> None:
+        if tick == self._arm_tick:
+            self._loop.arm()
+        closed = self._driver.armed()
+        if closed is None:
+            return
+        if closed and self._open_seen and not self._switched:
+            self._switched = True
+            self._loop.arm()
+        elif not closed:
+            self._open_seen = True
+            if self._switched:
+                self._switched = False
+                self._loop.disarm()
+
+    def _report(self) -> None:
+        """Fed from the loop's own tick: a loop that hangs is not alive, whatever other threads do."""
+        lost = ", ".join(self._driver.lost)
+        armed = "armed" if self._loop.state.armed else "disarmed"
+        self._notifier.status(f"{armed}, tick {self._loop.ticks}" + (f", lost: {lost}" if lost else ""))
+        self._notifier.alive()

@@ -1,0 +1,65 @@
+"""A vehicle as its own computer sees it: the HAL's and the control stack's tables, and nothing of the plant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import onboard.vehicle
+from hal.vehicle_file import VehicleFile
+from onboard.app import build_loop
+from onboard.loop import Loop
+from tools.say import Refused
+
+
+@dataclass(frozen=True)
+class Controlled:
+    file: VehicleFile
+    settings: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        return self.settings["name"]
+
+    def scenario(self, name: str | None) -> tuple[str, dict[str, Any]]:
+        """A scenario by name; without one, the first of the file."""
+        scenarios = self.settings["scenarios"]
+        name = name or next(iter(scenarios))
+        if name not in scenarios:
+            if name in self.file.tables.get("trial", {}):
+                raise Refused(f"{name} is a trial of the plant alone; run it with --on sim and no clock")
+            raise Refused(f'{self.name} has no scenario "{name}"; it has {", ".join(scenarios)}')
+        return name, scenarios[name]
+
+    def build_loop(self, scenario: dict[str, Any], driver: Any) -> Loop:
+        """The controller; values that each are allowed may still not make one together."""
+        try:
+            return build_loop(self.settings, scenario, driver)
+        except (ArithmeticError, ValueError) as error:
+            raise self.file.error(
+                "gait and control", f"together they make no controller ({error})"
+            ) from error
+
+
+def read_settings(file: VehicleFile) -> dict[str, Any]:
+    settings = onboard.vehicle.read(file)
+    if not settings["scenarios"]:
+        raise file.error("scenario", "there is none; a vehicle needs at least one")
+    return settings
+
+
+def open_controlled(
+    name_or_path: str, overrides: list[str], scenario: str | None
+) -> tuple[Controlled, str, dict[str, Any]]:
+    """A vehicle as one of its scenarios wants it, with the scenario's name and settings."""
+
+    def read(lines: list[str]) -> Controlled:
+        file = VehicleFile.open(onboard.vehicle.find(name_or_path), lines)
+        return Controlled(file, read_settings(file))
+
+    vehicle = read(overrides)
+    name, settings = vehicle.scenario(scenario)
+    if settings["set"]:
+        vehicle = read([*settings["set"], *overrides])
+        name, settings = vehicle.scenario(name)
+    return vehicle, name, settings

@@ -1,0 +1,63 @@
+"""Does a vehicle's computer understand its files: vehicle, settings and calibration, read as `caudal run --on pi` will.
+
+`caudal deploy pi` does this before anything is sent; the release itself does it again on the vehicle, with the
+vehicle's own Python, packages and calibration, before it becomes the current one.
+"""
+
+import argparse
+import sys
+
+from hal import pi_spec
+from hal.vehicle_file import VehicleFileError
+from tools import options, say
+from tools.controlled import Controlled, open_controlled
+
+
+class NoChips:
+    """A driver with nothing behind it: enough to see that the controller can be built and ticks."""
+
+    def read(self, counts: list) -> None:
+        for i in range(len(counts)):
+            counts[i] = None
+
+    def write(self, outputs: list) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def read_for_pi(vehicle: str, overrides: list[str], scenario: str | None) -> tuple[Controlled, str]:
+    """The vehicle and its scenario's name, or the sentence that says what does not fit."""
+    controlled, name, settings = open_controlled(vehicle, overrides, scenario)
+    if "pi" not in controlled.file.tables:
+        raise controlled.file.error(
+            "pi", "there is no such table to say which chips its channels are on; add it"
+        )
+    pi_spec.read(controlled.file, controlled.settings)
+    loop = controlled.build_loop(settings, NoChips())
+    loop.tick()
+    if loop.fault:
+        raise controlled.file.error(
+            f"scenario.{name}", f"the controller fails without readings: {loop.fault}"
+        )
+    return controlled, name
+
+
+def main() -> int:
+    command = argparse.ArgumentParser(prog="caudal-read", description=__doc__)
+    options.add_vehicle(command)
+    command.add_argument("--scenario", metavar="NAME")
+    options.add_set(command)
+    try:
+        args = command.parse_args()
+        controlled, scenario = read_for_pi(args.vehicle, args.set, args.scenario)
+    except (VehicleFileError, say.Refused) as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(f"{controlled.name} reads, and {scenario} ticks")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""Vehicles on emulated chips: the real drivers and registers between board and plant, and what breaks them."""
+
+import argparse
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hal import pi_spec
+from hal.emulated.faults import KINDS
+from hal.emulated.wiring import EmulatedDriver, fault_targets
+from onboard.record import Recorder, Topic
+from sim_plant.world import Body
+from tools.fleet import Fleet, Own
+from tools.say import Refused
+from tools.vehicles import Vehicle
+
+
+@dataclass(frozen=True)
+class Fault:
+    kind: str
+    target: str
+    at_s: float
+    for_s: float
+
+    def on(self, time_s: float) -> bool:
+        return self.at_s <= time_s < self.at_s + self.for_s
+
+
+def read_fault(text: str, targets: list[str]) -> Fault:
+    """KIND:CHIP@AT[+FOR], seconds; without FOR it lasts half a second."""
+    match = re.fullmatch(r"([a-z-]+):([a-z0-9_]+)@([0-9.]+)(?:\+([0-9.]+))?", text)
+    try:
+        if not match:
+            raise ValueError
+        fault = Fault(match[1], match[2], float(match[3]), float(match[4] or 0.5))
+    except ValueError:
+        raise Refused(
+            f"--fault {text}: write KIND:CHIP@AT or KIND:CHIP@AT+FOR, such as nack:imu@12+0.5"
+        ) from None
+    for what, given, known in (("kind", fault.kind, KINDS), ("chip", fault.target, targets)):
+        if given not in known:
+            raise Refused(f"--fault {text}: there is no {what} {given}; there are {', '.join(known)}")
+    return fault
+
+
+class OnChips(Own):
+    """Controlled by a loop in this process, through emulated chips; faults befall the first vehicle alone."""
+
+    def __init__(self, name: str, loop: Any, body: Body, driver: EmulatedDriver, faults: list[Fault]) -> None:
+        super().__init__(name, loop, body)
+        self.driver = driver
+        self._faults = {fault: False for fault in faults}
+        self._recorder: Recorder | None = None
+        self._pulses: Topic | None = None
+
+    def record(self, recorder: Recorder) -> None:
+        super().record(recorder)
+        self._recorder = recorder
+        self._pulses = recorder.topic(f"/{self.name}/pulses", [("float64", a) for a in self.body.actuators])
+
+    def tick(self, time_ns: int, late_us: int) -> None:
+        for fault, was_on in self._faults.items():
+            on = fault.on(time_ns / 1e9)
+            if on != was_on:
+                self._faults[fault] = on
+                self.driver.set_fault(fault.kind, fault.target, on)
+                self._note(
+                    time_ns, "fault set" if on else "fault cleared", fault=fault.kind, chip=fault.target
+                )
+        super().tick(time_ns, late_us)
+        if self._pulses:
+            self._pulses.write(time_ns, self.driver.pulses_us)
+        for kind, device, reason in self.driver.news():
+            self._note(time_ns, kind, device=device, reason=reason)
+
+    def _note(self, time_ns: int, kind: str, **details: Any) -> None:
+        if self._recorder:
+            self._recorder.event(time_ns, kind, vehicle=self.name, tick=self.loop.ticks, **details)
+
+
+def emulated_fleet(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str) -> Fleet:
+    """As a fleet on the plant alone, with a Raspberry Pi's chips in between."""
+    if "pi" not in vehicle.file.tables:
+        raise vehicle.file.error(
+            "pi", "there is no such table to say which chips its channels are on; add it"
+        )
+    pi = pi_spec.read(vehicle.file, vehicle.settings)
+    faults = [read_fault(text, fault_targets(pi)) for text in args.fault]
+    _, scenario = vehicle.scenario(scenario_name)
+    registers = args.on.partition(":")[2]
+
+    def launch(name: str, body: Body) -> OnChips:
+        first = name.endswith("_1")
+        kept = Path(registers) if registers and first else None
+        driver = EmulatedDriver(
+            vehicle.settings, pi, vehicle.settings["rate_hz"], body, lambda: body.time_us, kept
+        )
+        return OnChips(name, vehicle.build_loop(scenario, driver), body, driver, faults if first else [])
+
+    fleet = Fleet(vehicle, scenario_name, args.seed, launch)
+    fleet.about = {"pulse_step_us": repr(fleet.swimmers[0].driver.step_us), "faults": " ".join(args.fault)}
+    return fleet
