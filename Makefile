@@ -1,10 +1,11 @@
 # make run     set everything up and swim the fish for a simulated minute
 # make test    set everything up and run all tests
+# make test-arm64   deploy onto an emulated Raspberry Pi and check its service: half an hour, as root
 # make setup | lint | format | bench | fuzz | clean
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test setup lint format bench fuzz clean
+.PHONY: run test test-arm64 setup lint format bench fuzz clean
 
 run: setup
 	$(BIN)/caudal run fish --scenario pool --report
@@ -14,6 +15,9 @@ run: setup
 test: setup lint
 	@deploy/mcu/get-microbit >/dev/null || true  # says what is left out, and how to have it
 	$(BIN)/pytest -n 2 --dist worksteal
+
+test-arm64: setup
+	$(BIN)/python -m tests.arm64.check "$$(PYTHON=$(BIN)/python tests/arm64/get-userland)"
 
 setup: .venv/ready
 

@@ -46,7 +46,7 @@ class Board:
         self.outputs = [a.map.idle for a in actuators]
         self.age = [NEVER] * len(sensors)
         self._last = [0] * len(sensors)
-        self._safe_outputs = [_device(a, a.safe) for a in actuators]
+        self.safe_outputs = [_device(a, a.safe) for a in actuators]
         self._batteries = [(a, self.sensor(a.battery)) for a in actuators if a.battery]
 
     def actuator(self, name):
@@ -98,7 +98,7 @@ class Board:
     def safe(self):
         """Put every actuator into its safe state, at once."""
         i = 0
-        for output in self._safe_outputs:
+        for output in self.safe_outputs:
             self.outputs[i] = output
             i += 1
         self.driver.write(self.outputs)

@@ -7,6 +7,7 @@ moves before a person has armed it, by the vehicle's switch ([pi.arm]) or by --a
 import argparse
 import itertools
 import os
+import signal
 import time
 from typing import Any
 
@@ -16,14 +17,13 @@ from onboard.blackbox import BlackBox
 from onboard.clock import RealClock
 from onboard.loop import Loop
 from onboard.notify import Notifier
-from onboard.realtime import set_up
+from onboard.realtime import first_in_line, set_up
 from onboard.record import Recorder
 from tools import say
 from tools.controlled import Controlled, open_controlled
 from tools.recording import about_run, free_log, open_recorder
 
-PRIORITY = 50  # of the loop's thread among real-time ones; the kernel's own interrupt threads have 50
-STATUS_S = 1.0
+BUS_PRIORITY = 40  # of the buses' threads among real-time ones: below the loop's
 
 
 def swim_aboard(args: argparse.Namespace) -> int:
@@ -33,7 +33,7 @@ def swim_aboard(args: argparse.Namespace) -> int:
             "pi", "there is no such table to say which chips its channels are on; add it"
         )
     pi = pi_spec.read(vehicle.file, vehicle.settings)
-    driver = build_driver(vehicle.settings, pi)
+    driver = build_driver(vehicle.settings, pi, vehicle.settings["rate_hz"])
     log = args.log or free_log(vehicle, scenario_name, args.seed)
     recorder = open_recorder(log, about_run(args, vehicle, scenario_name, "pi"), lossless=False)
     try:
@@ -41,10 +41,13 @@ def swim_aboard(args: argparse.Namespace) -> int:
         aboard = Aboard(vehicle, loop, driver, recorder, args.arm)
         if not args.arm and not pi["arm"]:
             say.note("it stays disarmed: the file has no [pi.arm] switch, and --arm is not given")
-        for missing in set_up(PRIORITY):
+        driver.start(lambda: first_in_line(BUS_PRIORITY))
+        for missing in set_up():
             say.note(f"not real-time: {missing}")
         stopped = aboard.swim(args.seconds)
     finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)  # it is ending; nothing may keep the pulses on
         driver.close()
         recorder.close()
     result = {
@@ -53,7 +56,7 @@ def swim_aboard(args: argparse.Namespace) -> int:
         "ticks": loop.ticks,
         "overruns": loop.overruns,
         "worst_late_us": loop.worst_late_us,
-        "devices_lost": driver.lost,
+        "devices_lost": list(driver.lost),
         "messages_lost": recorder.lost,
         "stopped_early": stopped,
         "fault": loop.fault,
@@ -62,7 +65,8 @@ def swim_aboard(args: argparse.Namespace) -> int:
     if args.json:
         say.as_json(result)
     else:
-        say.table([(key, value if value not in ({}, None) else "none") for key, value in result.items()])
+        lost = {"devices_lost": ", ".join(driver.lost) or "none", "fault": loop.fault or "none"}
+        say.table(list((result | lost).items()))
     return 1 if loop.fault else 0
 
 
@@ -87,7 +91,6 @@ class Aboard:
         """Until its time is over, or a person or the service manager ends it: true for that."""
         loop, clock = self._loop, RealClock(self._loop.period_us)
         ticks = round(seconds * loop.rate_hz) if seconds else None
-        self._driver.start()
         try:
             for tick in itertools.count():
                 if tick == ticks or loop.fault:
@@ -96,6 +99,7 @@ class Aboard:
                 self._tick(clock.wait())
                 if tick == 0:
                     self._notifier.ready()
+                self._notifier.alive()  # from the loop's own tick: a loop that hangs is not alive
                 if tick % loop.rate_hz == 0:
                     self._report()
             return False
@@ -131,8 +135,7 @@ class Aboard:
                 self._loop.disarm()
 
     def _report(self) -> None:
-        """Fed from the loop's own tick: a loop that hangs is not alive, whatever other threads do."""
+        """A line for the service's status."""
         lost = ", ".join(self._driver.lost)
         armed = "armed" if self._loop.state.armed else "disarmed"
         self._notifier.status(f"{armed}, tick {self._loop.ticks}" + (f", lost: {lost}" if lost else ""))
-        self._notifier.alive()

@@ -5,16 +5,27 @@ import sys
 from collections.abc import Callable
 
 from tools import say
+from tools.calibrate_ending import ending
 
 
 def ask(prompt: str) -> str:
     """The one place where a person's answer comes from; the end of the input ends the calibration."""
     sys.stderr.write(f"{prompt} ")
     sys.stderr.flush()
-    line = sys.stdin.readline()
+    with ending.window():
+        line = _line()
     if not line:
         raise say.Refused("the input ended before the calibration did; nothing was written")
     return line.strip()
+
+
+def _line() -> str:
+    try:
+        return sys.stdin.readline()
+    except OSError:  # a terminal that is gone
+        return ""
+    except UnicodeDecodeError:
+        return "?\n"
 
 
 def confirm(what: str) -> None:

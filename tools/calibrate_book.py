@@ -40,11 +40,11 @@ class Book:
                 f"{args.vehicle} is a vehicle of the project's own and stays as it is; give --into FILE"
             )
         self._path = Path(own) if args.into is None else args.into
+        self._check_place()
         lines = argparse.Namespace(set=[*args.set])
         if args.into is not None and args.into.exists():
             options.With([], "set")(None, lines, args.into)  # last: they count aboard too
         self.vehicle: PiVehicle = open_pi_vehicle(args.vehicle, lines.set)
-        self._check_place()
 
     def _check_place(self) -> None:
         real = Path(os.path.realpath(self._path))

@@ -1,14 +1,13 @@
 """A vehicle on its stand: its real driver with all pulses off but the one that is asked for, and off again at the end.
 
-Whatever ends it (Ctrl-C, a lost terminal, an error), pulses end first, a motor's over its neutral. It cannot be stopped
-by Ctrl-Z: the chip would go on pulsing. On emulated chips time is simulated and passes at once.
+Whatever ends it (Ctrl-C, a lost terminal, an error), pulses end first, a motor's over its neutral
+(tools/calibrate_ending.py). On emulated chips time is simulated and passes at once.
 """
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
+from statistics import fmean
 from types import TracebackType
 from typing import Any
 
@@ -17,6 +16,7 @@ from hal.emulated.wiring import FEEDS
 from hal.pi.build import build_driver
 from hal.pi.bus import I2cBus
 from hal.pi.pca9685 import Scale, registers
+from tools.calibrate_ending import ending
 from tools.pi_vehicle import PiVehicle, open_parts
 from tools.say import Refused
 
@@ -25,7 +25,6 @@ PATIENCE_S = 3.0  # for the chip to hold what was asked; a hung bus takes a seco
 NEUTRAL_S = 0.2
 RAMP_US, RAMP_S = 10, 0.02  # a servo's pulse moves by so much, so often
 _LED0 = 0x06
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class Stand:
@@ -51,11 +50,9 @@ class Stand:
         # What emulated chips are given to measure: a count a sensor.
         self.emulated_counts: list[int | None] = self._first_counts() if self._emulated else []
         self._feeds = self._make_feeds() if self._emulated else []
-        self._handlers: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Stand:
-        self._handle(dict.fromkeys(_ENDING, signal.default_int_handler))
-        self._handle({signal.SIGTSTP: signal.SIG_IGN})
+        ending.watch()
         if not self._emulated:
             self._driver.start()
         return self
@@ -63,18 +60,17 @@ class Stand:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        before = self._handlers
-        self._handle(dict.fromkeys(_ENDING, signal.SIG_IGN))  # a second Ctrl-C must not cut this short
         try:
             if self._neutral:
                 self._outputs = [self._neutral.get(i, 0) for i in range(len(self._outputs))]
                 self._driver.write(self._outputs)
-                self.wait(NEUTRAL_S)
+                self._pass(NEUTRAL_S)
         finally:
             self._driver.close()
             self._close_bus()
-            self._handlers = {}
-            self._handle(before)
+            ending.unwatch()
+        if ending.told and error is None:
+            raise KeyboardInterrupt
 
     def pulse(self, name: str, pulse_us: int) -> None:
         """On one actuator, none on the others; it is there when this returns, or a Refused says why not."""
@@ -98,6 +94,10 @@ class Stand:
         self.pulse(name, pulse_us)
 
     def wait(self, seconds: float) -> None:
+        with ending.window():
+            self._pass(seconds)
+
+    def _pass(self, seconds: float) -> None:
         if not self._emulated:
             time.sleep(seconds)
             return
@@ -121,6 +121,12 @@ class Stand:
             if count is not None:
                 readings.append(count)
         return readings
+
+    def read_si(self, name: str, seconds: float) -> float | None:
+        """The mean of a sensor's valid readings in that time, in its SI unit; None if there were none."""
+        sensor_map = build_sensor_map(self._settings["sensors"][self._sensor[name]])
+        values = [sensor_map.to_si(count) for count in self.read(name, seconds) if sensor_map.valid(count)]
+        return fmean(values) if values else None
 
     def emulate(self, name: str, count: int | None) -> None:
         """What a sensor's emulated chip measures from now on."""
@@ -151,22 +157,16 @@ class Stand:
             return b""
 
     def _reason(self) -> str:
-        return "; ".join(f"{device}: {reason}" for device, reason in self.lost.items()) or (
-            "another program changes what the PCA9685 holds; stop it (systemctl stop caudal)"
-        )
+        for device, reason in self.lost.items():
+            if device.startswith("pulses"):
+                return f"{device}: {reason}"
+        return "another program changes what the PCA9685 holds; stop it (systemctl stop caudal)"
 
     def _close_bus(self) -> None:
         try:
             self._bus.close()
         except OSError:  # of an adapter that is gone
             pass
-
-    def _handle(self, handlers: dict[signal.Signals, Any]) -> None:
-        """Sets signals' handlers; what was there before is put back at the end."""
-        if threading.current_thread() is threading.main_thread():
-            for number, handler in handlers.items():
-                old = signal.signal(number, handler)
-                self._handlers.setdefault(number, old)
 
     def _first_counts(self) -> list[int | None]:
         """Batteries at their nominal voltage, inputs of converters at 0, of others nothing."""
@@ -190,4 +190,5 @@ class Stand:
         return [
             FEEDS[chips[name]["kind"]](self._parts, chips[name], self._parts.chips[name], at)
             for name, at in places.items()
+            if chips[name]["kind"] in ("ads1115", "ina219", "line")  # what calibrations read
         ]

@@ -5,6 +5,7 @@ vehicle's own Python, packages and calibration, before it becomes the current on
 """
 
 import argparse
+import importlib
 import sys
 
 from hal import pi_spec
@@ -51,8 +52,11 @@ def main() -> int:
     options.add_set(command)
     try:
         args = command.parse_args()
+        importlib.import_module(
+            "tools.aboard"
+        )  # with every package a run needs: do they load on this computer?
         controlled, scenario = read_for_pi(args.vehicle, args.set, args.scenario)
-    except (VehicleFileError, say.Refused) as error:
+    except (VehicleFileError, say.Refused, ImportError) as error:
         print(error, file=sys.stderr)
         return 2
     print(f"{controlled.name} reads, and {scenario} ticks")

@@ -1,7 +1,7 @@
 """Changes keys of a TOML file and nothing else: comments, layout and the order of keys stay.
 
-tomlkit makes the new text; tomllib, which knows nothing of tomlkit, reads both texts and says whether the keys that were
-asked for are all that changed. The file is replaced as a whole or not at all.
+tomlkit makes the new text; tomllib, which knows nothing of tomlkit, reads both texts and says whether the keys that
+were asked for are all that changed. The file is replaced as a whole or not at all.
 """
 
 import copy

@@ -1,6 +1,5 @@
 """Vehicles on emulated chips: the real drivers and registers between board and plant, and what breaks them."""
 
-import argparse
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 from hal import pi_spec
 from hal.emulated.faults import KINDS
-from hal.emulated.wiring import EmulatedDriver, fault_targets
+from hal.emulated.wiring import EmulatedDriver
 from onboard.record import Recorder, Topic
 from sim_plant.world import Body
 from tools.fleet import Fleet, Own
@@ -23,8 +22,15 @@ class Fault:
     at_s: float
     for_s: float
 
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.target}@{self.at_s:g}+{self.for_s:g}"
+
+    @property
+    def until_s(self) -> float:
+        return self.at_s + self.for_s
+
     def on(self, time_s: float) -> bool:
-        return self.at_s <= time_s < self.at_s + self.for_s
+        return self.at_s <= time_s < self.until_s
 
 
 def read_fault(text: str, targets: list[str]) -> Fault:
@@ -53,6 +59,12 @@ class OnChips(Own):
         self._faults = {fault: False for fault in faults}
         self._recorder: Recorder | None = None
         self._pulses: Topic | None = None
+        self._news: list[str] = []
+
+    def safe(self) -> None:
+        """At the end: the safe state, then no pulses at all."""
+        super().safe()
+        self.driver.close()
 
     def record(self, recorder: Recorder) -> None:
         super().record(recorder)
@@ -73,31 +85,50 @@ class OnChips(Own):
             self._pulses.write(time_ns, self.driver.pulses_us)
         for kind, device, reason in self.driver.news():
             self._note(time_ns, kind, device=device, reason=reason)
+            self._news.append(f"{kind}: {device}: {reason}")
+
+    def take_news(self) -> list[str]:
+        """What became of devices since the last call."""
+        news, self._news = self._news, []
+        return news
 
     def _note(self, time_ns: int, kind: str, **details: Any) -> None:
         if self._recorder:
             self._recorder.event(time_ns, kind, vehicle=self.name, tick=self.loop.ticks, **details)
 
 
-def emulated_fleet(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str) -> Fleet:
-    """As a fleet on the plant alone, with a Raspberry Pi's chips in between."""
+def chips_of(vehicle: Vehicle) -> dict[str, Any]:
+    """The vehicle's [pi] table."""
     if "pi" not in vehicle.file.tables:
-        raise vehicle.file.error(
-            "pi", "there is no such table to say which chips its channels are on; add it"
-        )
-    pi = pi_spec.read(vehicle.file, vehicle.settings)
-    faults = [read_fault(text, fault_targets(pi)) for text in args.fault]
+        raise vehicle.file.error("pi", "there is no such table to say which chips its channels are on; add it")
+    return pi_spec.read(vehicle.file, vehicle.settings)
+
+
+def emulated_fleet(
+    vehicle: Vehicle, scenario_name: str, seed: int, faults: list[Fault], registers: Path | None = None
+) -> Fleet:
+    """As a fleet on the plant alone, with a Raspberry Pi's chips in between.
+
+    `registers` is a file that holds the first vehicle's PCA9685, as power does: they outlive this process.
+    """
+    pi = chips_of(vehicle)
     _, scenario = vehicle.scenario(scenario_name)
-    registers = args.on.partition(":")[2]
 
     def launch(name: str, body: Body) -> OnChips:
         first = name.endswith("_1")
-        kept = Path(registers) if registers and first else None
         driver = EmulatedDriver(
-            vehicle.settings, pi, vehicle.settings["rate_hz"], body, lambda: body.time_us, kept
+            vehicle.settings,
+            pi,
+            vehicle.settings["rate_hz"],
+            body,
+            lambda: body.time_us,
+            registers if first else None,
         )
         return OnChips(name, vehicle.build_loop(scenario, driver), body, driver, faults if first else [])
 
-    fleet = Fleet(vehicle, scenario_name, args.seed, launch)
-    fleet.about = {"pulse_step_us": repr(fleet.swimmers[0].driver.step_us), "faults": " ".join(args.fault)}
+    fleet = Fleet(vehicle, scenario_name, seed, launch)
+    fleet.about = {
+        "pulse_step_us": repr(fleet.swimmers[0].driver.step_us),
+        "faults": " ".join(map(str, faults)),
+    }
     return fleet

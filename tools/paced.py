@@ -1,9 +1,9 @@
 """A pseudo-terminal paced like a serial line: a byte takes ten bit times, each way, and whoever reads gets it while the
 next ones are still on their way, a FIFO's worth at a time.
 
-A UART needs no processor while it sends; this one stands in for it with a processor that waits, because sleep would
-oversleep by more than an exchange at 921,600 baud may cost. What a UART's driver adds of its own is left out: the pause
-after which half a FIFO is handed on, the polls of a USB adapter (1 ms at worst, often settable).
+Whoever measures with it asks for real time first (onboard/realtime.py): an ordinary process oversleeps by more than an
+exchange at 921,600 baud may cost. What a UART's driver adds of its own is left out: the pause after which half a FIFO
+is handed on, the polls of a USB adapter (1 ms at worst, often settable).
 """
 
 import time
@@ -12,8 +12,8 @@ from hal.ports import Port
 
 BITS_A_BYTE = 10  # start, eight data, stop
 FIFO_BYTES = 16
-SPIN_S = 5e-4  # sleep is not finer than this
-WATCH_S = 2e-3  # so long the line is watched for an answer before the wait becomes an ordinary one
+# Sleep is not finer than this. Much longer, and the kernel's workers would have to wait, who carry the bytes.
+SPIN_S = 1e-4
 
 
 class PacedPort:
@@ -51,16 +51,9 @@ class PacedPort:
     def _receive(self, timeout_ms: int) -> bool:
         """What the other end has sent; its bytes follow one behind the other from the instant it did."""
         free_s = self._first_s + self._count * self._byte_s
-        start_s = now_s = time.monotonic()
-        self._given = self._count = 0
-        while not self._count and now_s - start_s < min(WATCH_S, timeout_ms / 1000):
-            self._count = self._port.read(self._came, 0)
-            now_s = time.monotonic()
-        left_ms = timeout_ms - round((now_s - start_s) * 1000)
-        if not self._count:
-            self._count = self._port.read(self._came, max(0, left_ms))
-            now_s = time.monotonic()
-        self._first_s = max(now_s, free_s)
+        self._given = 0
+        self._count = self._port.read(self._came, timeout_ms)
+        self._first_s = max(time.monotonic(), free_s)
         return self._count > 0
 
 

@@ -1,4 +1,4 @@
-"""What answers on this computer's I2C buses, and whether it is what the vehicle file expects; serial lines and GPIO too.
+"""What answers on this computer's I2C buses, and is it what the vehicle file expects; serial lines and GPIO too.
 
 It reads, and writes nothing but register pointers (and to a Ping sonar the question what it is): nothing moves. Chips
 without an identity are told by their reserved bits. Without VEHICLE all buses are listed, and nothing is expected.
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from hal.pi.bus import I2cBus
 
 DEVICES = Path("/dev")
-ENABLE = (
-    "on a Raspberry Pi put dtparam=i2c_arm=on into /boot/firmware/config.txt, or use raspi-config, and start it again"
-)
+ENABLE = "on a Raspberry Pi put dtparam=i2c_arm=on into /boot/firmware/config.txt, or use raspi-config, and restart it"
 GPIO_CHIP = "/dev/gpiochip0"  # that of output_enable
 
 
@@ -67,7 +65,9 @@ def run(args: argparse.Namespace) -> int:
         raise say.Refused(f"there is no I2C bus ({DEVICES}/i2c-*); {ENABLE}")
     if args.bus is not None and args.bus not in there:
         have = ", ".join(map(str, there))
-        raise say.Refused(f"there is no I2C bus {args.bus}; there is {have}, and more can be enabled: {ENABLE}")
+        raise say.Refused(
+            f"there is no I2C bus {args.bus}; there is {have}, and more can be enabled: {ENABLE}"
+        )
     rows = [row for bus in sorted(wanted) for row in _on_bus(parts, bus, expected, emulated)]
     if vehicle and args.bus is None:
         rows += [*_on_lines(parts, vehicle, emulated), *_on_pins(vehicle, emulated)]

@@ -2,6 +2,7 @@
 
 import argparse
 import itertools
+from pathlib import Path
 from typing import Any
 
 from onboard.clock import RealClock
@@ -23,9 +24,14 @@ def swim_simulated(args: argparse.Namespace) -> int:
     if args.on == "sim":
         fleet = Fleet(vehicle, scenario_name, args.seed)
     else:
-        from tools.emulated import emulated_fleet
+        from hal.emulated.wiring import fault_targets
+        from tools.emulated import chips_of, emulated_fleet, read_fault
 
-        fleet = emulated_fleet(args, vehicle, scenario_name)
+        faults = [read_fault(text, fault_targets(chips_of(vehicle))) for text in args.fault]
+        registers = args.on.partition(":")[2]
+        fleet = emulated_fleet(
+            vehicle, scenario_name, args.seed, faults, Path(registers) if registers else None
+        )
     result = record_and_swim(args, vehicle, scenario_name, fleet, args.on)
     if args.json:
         say.as_json(result)

@@ -7,7 +7,6 @@ import onboard.vehicle
 import sim_plant.spec
 from hal.vehicle_file import VehicleFile
 from tools.controlled import Controlled, read_settings
-from tools.say import Refused
 
 
 @dataclass(frozen=True)

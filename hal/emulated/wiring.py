@@ -128,15 +128,15 @@ class EmulatedDriver:
         self._body = body
         self._now_us = now_us
         self._send_us = 250_000 // rate_hz  # a quarter of a tick: the bus may still be busy with a reading
-        self._counts: list[int | None] = [None] * len(settings["sensors"])
+        self.truth: list[int | None] = [None] * len(settings["sensors"])  # what the body counted this tick
         self._feeds = _feeds(settings, pi, self.parts)
         self._channels = [(i, a["port"]) for i, a in enumerate(settings["actuators"]) if a["map"] != "valve"]
         self._run(-1_000_000 // rate_hz)  # the samples of the first tick are still to come
 
     def read(self, counts: list) -> None:
-        self._body.read(self._counts)
+        self._body.read(self.truth)
         for feed in self._feeds:
-            feed(self._counts)
+            feed(self.truth)
         self._run()
         self.driver.read(counts)
 

@@ -3,7 +3,7 @@
 It touches no bus; workers do, each in its own thread (hal/pi/worker.py). CPython only.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from hal.pi.slot import Slot
@@ -38,9 +38,10 @@ class PiDriver:
         self._slots = slots
         self._outputs = outputs
 
-    def start(self) -> None:
+    def start(self, prepare: Callable[[], Any] = lambda: None) -> None:
+        """Each bus in a thread of its own, which first calls `prepare` (for its priority)."""
         for worker in self.workers:
-            worker.start()
+            worker.start(prepare)
 
     def read(self, counts: list) -> None:
         for i, slot in enumerate(self._slots):

@@ -15,14 +15,16 @@ from hal.pi.ms5837 import crc4
 
 ADDRESSES = range(0x03, 0x78)  # of seven bits; the rest are the bus's own
 ALL_CALL = 0x70  # where every PCA9685 listens too, until a driver tells it not to
-# Where a kind is looked for without being expected. A PCA9685 can be at up to 0x7f, but so are multiplexers and DACs.
-USUAL = {
+# Where the pins of each kind can put it.
+PLACES = {
     "bno055": range(0x28, 0x2A),
     "ms5837": range(0x76, 0x78),
-    "pca9685": range(0x40, 0x50),
+    "pca9685": range(0x40, 0x80),
     "ads1115": range(0x48, 0x4C),
     "ina219": range(0x40, 0x50),
 }
+# From here on a PCA9685 is asked for only where some chip is expected: converters and multiplexers are more usual.
+_SELDOM = 0x50
 _SILENT = {errno.EREMOTEIO, errno.ENXIO, errno.EIO}  # nobody acknowledged, as adapters say it
 _HANGS = 3  # transactions that time out, a second each, before a bus is given up
 _TRIES = 3  # for an answer from where a chip is expected
@@ -64,7 +66,8 @@ def _cannot(error: OSError) -> str:
 def identify(bus: I2cBus, address: int, expected: str | None = None) -> str | None:
     """The kind of chip, by the names that a vehicle file has for them (a PCA9685 is "pca9685"); None for unknown."""
     for kind, fits in CHECKS.items():
-        if address not in USUAL[kind] and kind != expected:
+        possible = address in PLACES[kind] and (expected or kind != "pca9685" or address < _SELDOM)
+        if not possible and kind != expected:
             continue
         try:
             if fits(bus, address, kind == expected):
@@ -113,7 +116,7 @@ def _is_pca9685(bus: I2cBus, address: int, expected: bool) -> bool:
 
 
 def _is_ads1115(bus: I2cBus, address: int, expected: bool) -> bool:
-    """TI SBAS444: thresholds as after power-on or as drivers leave them; where one is expected, any that are allowed."""
+    """TI SBAS444: thresholds as after power-on or as drivers leave them; of one that is expected, any allowed."""
     low, high = _word(bus, address, 0x02), _word(bus, address, 0x03)
     if (low, high) in ((0x8000, 0x7FFF), (0x8000, 0x5AA5), (0x0000, 0x8000)):
         return True

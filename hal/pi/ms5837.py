@@ -19,7 +19,7 @@ from hal.pi.slot import RESTART_US, DeviceError, Slot, Steps
 _RESET, _CONVERT_D1, _CONVERT_D2, _ADC, _PROM = 0x1E, 0x48, 0x58, 0x00, 0xA0
 _RESET_US = 5_000  # the PROM is loaded within 2.8 ms
 _CONVERSION_US = 9_100  # OSR 4096: 9.04 ms at most
-_PATIENCE = (1, 1, 2, 4, 8, 20)  # conversion times to wait for, one trial after the other
+_PATIENCE = (1, 1, 2, 4)  # conversion times to wait for, one trial after the other
 
 COLDEST, HOTTEST = -2000, 8500  # 0.01 degC, the sensor's range
 RANGE_PA = {"30ba": (0, 3_000_000), "02ba": (1_000, 200_000)}

@@ -91,9 +91,11 @@ class Worker:
             clock.us = max(clock.us, task.due_us if not task.poked else clock.us)
             self._step(task)
 
-    def start(self) -> None:
+    def start(self, prepare: Callable[[], object] = lambda: None) -> None:
         """In a thread of its own, by the clock, until `stop`."""
-        self._thread = threading.Thread(target=self._work, name=f"bus {self.name}", daemon=True)
+        self._thread = threading.Thread(
+            target=self._work, args=(prepare,), name=f"bus {self.name}", daemon=True
+        )
         self._thread.start()
 
     def stop(self, patience_s: float = 1.5) -> None:
@@ -103,7 +105,8 @@ class Worker:
         if self._thread:
             self._thread.join(patience_s)
 
-    def _work(self) -> None:
+    def _work(self, prepare: Callable[[], object]) -> None:
+        prepare()
         while not self._ending:
             self._wake.clear()
             now_us = self._now_us()
@@ -135,7 +138,9 @@ class Worker:
         except DeviceError as error:
             self._restart(task, str(error))
         except OSError as error:
-            self._restart(task, f"{error.strerror or error}")
+            self._restart(
+                task, ": ".join(str(part) for part in (error.strerror or error, error.filename) if part)
+            )
         except Exception as error:  # a driver's own mistake must not stop the others
             self._restart(task, f"{type(error).__name__}: {error}")
         else:

@@ -11,6 +11,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.arm64.image import BUILD, SSH_KEY, Userland
@@ -20,8 +22,10 @@ from tools import say
 from tools.deploy_pi_release import Platform, Release, Run, make_release, scratch_folder
 from tools.deploy_pi_target import Remote
 
+RATE_HZ = 100  # of the vehicle file
 PROBE = "python3 /root/probe.py"
 CALIBRATION = "/var/lib/caudal/calibration.toml"
+BROKEN = "def swim_aboard(args):\n    raise SystemExit('broken on purpose')\n"
 rows: list[tuple[str, str, str, str]] = []
 
 
@@ -51,11 +55,16 @@ def ask(machine: Machine, *words: object, timeout_s: float = 200) -> dict:
         raise Failed(f"{machine.kind}: the probe says {said!r}") from None
 
 
-def boot(kind: str, userland: Userland, name: str) -> Machine:
+@contextmanager
+def booted(kind: str, userland: Userland, name: str) -> Iterator[Machine]:
     shutil.copyfile(Path(__file__).with_name("probe.py"), userland.root / "root/probe.py")
     machine = Machine(kind, userland, BUILD / f"{name}.log")
-    machine.wait_for_shell()
-    return machine
+    try:
+        machine.wait_for_shell()
+        yield machine
+    finally:
+        machine.off()
+        userland.remove()
 
 
 def check_up(machine: Machine, timeout_s: float = 300) -> dict:
@@ -77,8 +86,7 @@ def check_virt(tar: Path) -> None:
     userland = Userland(tar, "virt")
     first = deploy("--root", str(userland.root), "fish", "--scenario", "cruise")
     note("image", "installs for arm64", first["done"] == "installed", f"{first['size_bytes'] / 1e6:.1f} MB")
-    machine = boot("virt", userland, "virt")
-    try:
+    with booted("virt", userland, "virt") as machine:
         check_up(machine)
         said = machine.ask(
             "grep -c . /sys/class/watchdog/watchdog0/state && cat /sys/class/watchdog/watchdog0/state"
@@ -95,10 +103,17 @@ def check_virt(tar: Path) -> None:
             done = ask(machine, "kill", name)
             note("virt", what, done["restarted"], f"{done.get('seconds', 0):.1f} s")
         machine.ask(f"echo '[pi.pulses]\nclock_hz = 25123456' > {CALIBRATION}")
+        check_files(machine)
         check_ssh(machine, first)
-    finally:
-        machine.off()
-        userland.remove()
+
+
+def check_files(machine: Machine) -> None:
+    """What systemd itself says of the files, and a timer's work in its sandbox."""
+    rules = machine.run("udevadm verify /etc/udev/rules.d/70-caudal.rules", 60)
+    note("virt", "udev finds nothing wrong with the rules", rules[0] == 0, rules[1].strip().splitlines()[-1])
+    tidied = machine.run("systemctl start caudal-logs.service", 120)
+    logs = machine.ask("ls /var/log/caudal | grep -c mcap")
+    note("virt", "the logs are looked after", tidied[0] == 0 and int(logs) >= 1, f"{logs} logs")
 
 
 def check_ssh(machine: Machine, first: dict) -> None:
@@ -118,28 +133,56 @@ def check_ssh(machine: Machine, first: dict) -> None:
     note("virt", "the calibration is kept", kept, CALIBRATION)
     health = deploy(*place, "--health")
     note("virt", "caudal-health says it is well", health["healthy"], health["service"])
+    check_fallback(machine, first["release"], second["release"])
     start = time.monotonic()
-    third = Remote("root@127.0.0.1", ssh)
-    platform = third.platform()
+    target = Remote("root@127.0.0.1", ssh)
     with scratch_folder() as scratch:
-        release = make_broken(Path(scratch), platform)
-        done = third.install(release, 90)
-    good = done["done"] == "went back" and done["release"] == second["release"]
+        done = target.install(make_broken(Path(scratch), target.platform()), 120)
+    good = done["done"] == "went back" and done["release"] == first["release"]
     note(
         "virt",
-        "a release that does not start is taken back",
+        "deployed, a release that does not start is taken back",
         good,
-        f"{time.monotonic() - start:.0f} s; {done['why']}",
+        f"{elapsed(start)}; {done['why']}",
     )
     state = ask(machine, "up", 120)
     note("virt", "the release before swims again", state["up"], state["StatusText"])
+    deploy(*place, "--uninstall")
+    left = machine.ask(
+        "ls -d /opt/caudal /etc/caudal /etc/systemd/system/caudal* /usr/local/bin/caudal 2>/dev/null"
+    )
+    kept = machine.run(f"! systemctl is-active --quiet caudal && test -s {CALIBRATION}")[0] == 0
+    note(
+        "virt",
+        "uninstalled, only calibration and logs stay",
+        kept and not left,
+        left or "nothing else is left",
+    )
+
+
+def check_fallback(machine: Machine, first: str, second: str) -> None:
+    """A release whose deploy was cut off, with nobody there to see it fail."""
+    trial = json.dumps({"release": second, "previous": first, "boots": 0})
+    machine.ask(f"echo '{trial}' > /opt/caudal/trial.json")
+    broken = BROKEN.replace("\n", "\\n").replace("'", '"')
+    machine.ask(f"printf '{broken}' > /opt/caudal/releases/{second}/site/tools/aboard.py")
+    start = time.monotonic()
+    machine.ask("systemctl restart --no-block caudal")
+    machine.wait_until("[ -e /opt/caudal/went-back.json ]", 400)
+    state = ask(machine, "up", 200, timeout_s=300)
+    good = state["up"] and machine.ask("readlink /opt/caudal/current") == f"releases/{first}"
+    note("virt", "on trial, a release that fails five times is taken back", good, elapsed(start))
+
+
+def elapsed(start: float) -> str:
+    return f"{time.monotonic() - start:.0f} s"
 
 
 def make_broken(scratch: Path, platform: Platform) -> Release:
     """Reads its files, but its run ends at once."""
     text = (ROOT / "onboard" / "vehicles" / "fish.toml").read_text()
     release = make_release(scratch, platform, Run("fish", text, "cruise", [], None))
-    (release.folder / "site" / "tools" / "aboard.py").write_text("raise SystemExit('broken on purpose')\n")
+    (release.folder / "site" / "tools" / "aboard.py").write_text(BROKEN)
     return Release(release.folder.rename(scratch / "0.0.0-broken"), release.size_bytes, release.packages)
 
 
@@ -150,8 +193,7 @@ def check_image(tar: Path) -> None:
     first = deploy("--root", root, "fish", "--scenario", "cruise")
     second = deploy("--root", root, "fish", "--scenario", "pool")
     (userland.root / "opt/caudal/releases" / second["release"] / "etc/vehicle.toml").write_text("[gait\n")
-    machine = boot("virt", userland, "image")
-    try:
+    with booted("virt", userland, "image") as machine:
         machine.wait_until("[ -e /opt/caudal/went-back.json ]", 600)
         state = ask(machine, "up", 200, timeout_s=300)
         now = machine.ask("readlink /opt/caudal/current; cut -d ' ' -f 1 /proc/uptime").split()
@@ -162,18 +204,17 @@ def check_image(tar: Path) -> None:
             good,
             f"up after {state['at_s']:.0f} s",
         )
-    finally:
-        machine.off()
-        userland.remove()
 
 
 def check_raspi3b(tar: Path) -> None:
     """A Pi's bus that hangs: the loop does not wait for it."""
     userland = Userland(tar, "raspi3b")
     deploy("--root", str(userland.root), "fish", "--scenario", "cruise")
-    machine = boot("raspi3b", userland, "raspi3b")
-    try:
+    with booted("raspi3b", userland, "raspi3b") as machine:
         check_up(machine, 400)
+        group = machine.ask("stat -c %G /dev/i2c-1")
+        denied = machine.ask("journalctl -u caudal --no-pager | grep -c -i 'permission\\|not permitted'")
+        note("raspi3b", "the controller may use the bus", group == "i2c" and denied == "0", f"group {group}")
         hung = ask(machine, "bus")
         note(
             "raspi3b",
@@ -190,12 +231,8 @@ def check_raspi3b(tar: Path) -> None:
             f"{hz:.2f} Hz",
         )
         say.note(rate["status"])
-    finally:
-        machine.off()
-        userland.remove()
 
 
-RATE_HZ = 100
 CHECKS = {"virt": check_virt, "image": check_image, "raspi3b": check_raspi3b}
 
 
@@ -204,7 +241,7 @@ def main(tar: str, *names: str) -> int:
     for name in names or CHECKS:
         try:
             CHECKS[name](Path(tar))
-        except (Failed, Silent) as error:
+        except (Failed, Silent, say.Refused) as error:
             note(name, "all of it could be checked", False, str(error))
     say.table(rows, ("machine", "promise", "kept", "measured"))
     return 0 if all(row[2] == "yes" for row in rows) else 1

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from tests.arm64.image import Userland
 
-SHELL = "systemd.debug_shell=ttyAMA0"
+# a Pi's first line is its Bluetooth's, so the shell is on its second
+TTY = {"virt": "ttyAMA0", "raspi3b": "ttyS1"}
 
 
 class Silent(Exception):
@@ -22,31 +23,21 @@ class Machine:
     def __init__(self, kind: str, userland: Userland, log: Path) -> None:
         self.kind = kind
         self.ssh_port = free_port()
-        quiet = "quiet loglevel=3 systemd.show_status=no"
-        common = [
-            "qemu-system-aarch64",
-            "-M",
-            kind,
-            "-display",
-            "none",
-            "-monitor",
-            "none",
-            "-serial",
-            "stdio",
-        ]
-        common += ["-no-reboot", "-kernel", str(userland.kernel), "-initrd", str(userland.pack())]
+        line = f"console={TTY[kind]} systemd.debug_shell={TTY[kind]} quiet loglevel=3 systemd.show_status=no"
+        words = f"qemu-system-aarch64 -M {kind} -display none -monitor none -no-reboot"
         if kind == "virt":
-            line = f"console=ttyAMA0 {quiet} {SHELL}"
-            own = ["-cpu", "cortex-a72", "-smp", "2", "-m", "1536", "-append", line]
-            own += ["-netdev", f"user,id=net,hostfwd=tcp:127.0.0.1:{self.ssh_port}-:22"]
-            own += ["-device", "virtio-net-pci,netdev=net,romfile=", "-device", "virtio-rng-pci"]
-            own += ["-device", "i6300esb", "-action", "watchdog=none"]
+            words += " -serial stdio -cpu cortex-a72 -smp 2 -m 1536 -device virtio-rng-pci"
+            words += f" -netdev user,id=net,hostfwd=tcp:127.0.0.1:{self.ssh_port}-:22"
+            words += " -device virtio-net-pci,netdev=net,romfile= -device i6300esb -action watchdog=none"
+            files = []
         else:
-            line = f"console=ttyAMA0 module_blacklist=hci_uart,btbcm {quiet} {SHELL}"
-            own = ["-dtb", str(userland.device_tree), "-append", line]
+            words += " -serial null -serial stdio"
+            line += " module_blacklist=hci_uart,btbcm"
+            files = ["-dtb", str(userland.device_tree)]
+        files += ["-kernel", str(userland.kernel), "-initrd", str(userland.pack()), "-append", line]
         self._log = log.open("wb")
         self._process = subprocess.Popen(
-            [*common, *own], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            [*words.split(), *files], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
         assert self._process.stdout and self._process.stdin
         os.set_blocking(self._process.stdout.fileno(), False)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from caudal_releases.computer import SERVICE, Computer, Refused
 from caudal_releases.service import SETTLE_S, is_up, wait_until_up
-from caudal_releases.system import LINKS, set_boot_config, switch, system_files, wants
+from caudal_releases.system import LINKS, set_boot_config, settle_system, switch, system_files, wants
 
 KEPT = 3  # releases on the disk: the current one, the one before, and one more
 BOOTS = 3  # that a release on trial may take
@@ -19,8 +19,11 @@ def install(computer: Computer, folder: Path, wait_s: float) -> dict:
     """A new release becomes the current one, or everything stays as it was."""
     name, current = folder.resolve().name, computer.named("current")
     bring_in(computer, folder, name)
-    compile_all(computer, name)
-    read_check(computer, name)
+    problem = read_problem(computer, name)
+    if problem:
+        if name not in (current, computer.named("previous")):
+            shutil.rmtree(computer.releases / name)
+        raise Refused(f"the vehicle stays as it was, because the release does not read there: {problem}")
     computer.write("went-back.json", None)
     if name == current:
         switch(computer, name)  # system files someone has changed come back
@@ -69,32 +72,26 @@ def bring_in(computer: Computer, folder: Path, name: str) -> None:
     new.rename(target)
 
 
-def compile_all(computer: Computer, name: str) -> None:
-    """Bytecode, which the service may not write itself. An image's own Python does it at the first boot."""
-    site = computer.releases / name / "site"
-    if computer.root.resolve() != Path("/") or any(site.glob("onboard/__pycache__/*.pyc")):
-        return
-    mode = ("--invalidation-mode", "unchecked-hash")
-    subprocess.run([sys.executable, "-m", "compileall", "-q", *mode, str(site)], capture_output=True)
+def read_problem(computer: Computer, name: str) -> str | None:
+    """Why this release does not read its vehicle file and this vehicle's calibration, if so.
 
-
-def read_check(computer: Computer, name: str) -> None:
-    """Can this release read its vehicle file and this vehicle's calibration? On an image whoever deploys has looked."""
+    As root, so that what it imports leaves its bytecode, which the service may not write. An image is of another
+    machine: whoever deploys has looked, and it looks itself when it boots.
+    """
     if computer.root.resolve() != Path("/"):
-        return
+        return None
     release = computer.releases / name
-    command = [sys.executable, str(release / "bin/caudal-read"), str(release / "etc/vehicle.toml")]
+    command = [sys.executable, "-sP", str(release / "bin/caudal-read"), str(release / "etc/vehicle.toml")]
     for file in (release / "etc/settings.toml", Path("/var/lib/caudal/calibration.toml")):
         command += ["--with", str(file)] if file.exists() else []
-    scenario = json.loads((release / "release.json").read_text()).get("scenario")
-    done = subprocess.run(
-        [*command, *(["--scenario", scenario] if scenario else [])], capture_output=True, text=True
-    )
-    if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip() or "without a word").splitlines()[-1]
-        if name not in (computer.named("current"), computer.named("previous")):
-            shutil.rmtree(release)
-        raise Refused(f"the vehicle stays as it was, because the release does not read there: {said}")
+    try:
+        command += ["--scenario", json.loads((release / "release.json").read_text())["scenario"]]
+    except (OSError, ValueError, KeyError) as error:
+        return f"its release.json is not whole ({error})"
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode == 0:
+        return None
+    return (done.stderr.strip() or done.stdout.strip() or "without a word").splitlines()[-1]
 
 
 def go_back(computer: Computer, why: str) -> bool:
@@ -128,7 +125,7 @@ def fallback(computer: Computer) -> dict:
 
 
 def boot(computer: Computer) -> dict:
-    """Counts the boots of a release on trial; gives an image's release its bytecode."""
+    """Counts the boots of a release on trial; on an image's first, gives it its user and looks whether it reads."""
     trial, current = computer.read("trial.json"), computer.named("current")
     if trial.get("release") != current or current is None:
         computer.write("trial.json", None)
@@ -138,7 +135,11 @@ def boot(computer: Computer) -> dict:
     computer.sync()
     if trial["boots"] > BOOTS and go_back(computer, f"it was not up after {BOOTS} boots"):
         return report(computer, "went back")
-    compile_all(computer, current)
+    if computer.live:
+        settle_system(computer)  # systemd-sysusers does not run at every boot
+    problem = read_problem(computer, current)
+    if problem and go_back(computer, f"it does not read: {problem}"):
+        return report(computer, "went back")
     return report(computer, f"boot {trial['boots']} of {BOOTS}")
 
 

@@ -55,20 +55,15 @@ def wants(computer: Computer, name: str) -> dict[str, str]:
 
 def settle_system(computer: Computer) -> None:
     """Users, folders, devices and units as the files now say; each as far as this system has it."""
+    devices = [f"--subsystem-match={name}" for name in ("i2c-dev", "tty", "gpio")]
     for command in (
-        ["systemd-sysusers"],
-        ["systemctl", "daemon-reload"],
+        ["systemd-sysusers", "/etc/sysusers.d/caudal.conf"],
         ["systemd-tmpfiles", "--create", "/etc/tmpfiles.d/caudal.conf"],
+        ["systemctl", "daemon-reload"],
         ["systemctl", "restart", "systemd-modules-load.service"],
         ["udevadm", "control", "--reload"],
-        [
-            "udevadm",
-            "trigger",
-            "--subsystem-match=i2c-dev",
-            "--subsystem-match=tty",
-            "--subsystem-match=gpio",
-        ],
-        ["systemctl", "start", "caudal-confirm.timer", "caudal-logs.timer"],
+        ["udevadm", "trigger", *devices],
+        ["systemctl", "start", "--no-block", "caudal-confirm.timer", "caudal-logs.timer"],
     ):
         try:
             subprocess.run(command, capture_output=True, timeout=60)

@@ -1,0 +1,217 @@
+"""The same run on emulated chips: real drivers and registers between board and plant, and nothing about it changes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from hal.emulated.pca9685 import pulses_of
+from hal.emulated.wiring import fault_targets
+from onboard.log import Log
+from tools.cli import main
+from tools.compare import compare
+from tools.emulated import Fault, chips_of, emulated_fleet, read_fault
+from tools.faults import faults_for, watch
+from tools.say import Refused
+from tools.vehicles import open_scenario
+
+SWIMS = [
+    ("fish", "pool", 5),
+    ("fish", "cruise", 5),
+    ("snake", "shells", 5),
+    ("ray", "dive", 5),
+    ("rov", "station", 6),
+]
+
+
+def swim(tmp_path, capsys, vehicle, scenario, seconds, *options) -> Log:
+    log = tmp_path / f"{len(list(tmp_path.iterdir()))}.mcap"
+    words = [
+        "run",
+        vehicle,
+        "--scenario",
+        scenario,
+        "--for",
+        str(seconds),
+        "--log",
+        str(log),
+        "--json",
+        *options,
+    ]
+    assert main(words) == 0
+    assert json.loads(capsys.readouterr().out)["fault"] is None
+    return Log(log)
+
+
+@pytest.mark.parametrize("vehicle, scenario, seconds", SWIMS)
+def test_chips_change_neither_a_reading_nor_a_pulse(tmp_path, capsys, vehicle, scenario, seconds):
+    sim = swim(tmp_path, capsys, vehicle, scenario, seconds, "--seed", "3")
+    chips = swim(tmp_path, capsys, vehicle, scenario, seconds, "--seed", "3", "--on", "emulated")
+    found = compare(sim, chips)
+    assert found["worse"] == 0 and found["equal"] == found["commands"] == found["pulses"] > 1000
+    for topic in sim.topics:
+        if topic.endswith("/counts"):
+            assert sim.topics[topic].rows == chips.topics[topic].rows, topic
+
+
+def test_at_50_hz_pulses_are_within_a_step_of_what_was_commanded(tmp_path, capsys):
+    sim = swim(tmp_path, capsys, "fish", "cruise", 5)
+    slow = swim(
+        tmp_path, capsys, "fish", "cruise", 5, "--on", "emulated", "--set", "pi.pulses.frequency_hz=50"
+    )
+    assert float(slow.run["pulse_step_us"]) == pytest.approx(4.88)
+    assert compare(sim, slow)["worse"] == 0
+    pulses = {p for row in slow.topics["/fish_1/pulses"].rows for p in row if p}
+    assert pulses and all(abs(p / 4.88 - round(p / 4.88)) < 1e-6 for p in pulses)
+
+
+def test_an_oscillator_that_is_off_shows_and_a_calibrated_clock_mends_it(tmp_path, capsys):
+    sim = swim(tmp_path, capsys, "fish", "cruise", 3)
+    off = ["--on", "emulated", "--set", "pi.emulated={oscillator_hz=26.3e6}"]
+    assert compare(sim, swim(tmp_path, capsys, "fish", "cruise", 3, *off))["worse"] > 1000
+    mended = swim(tmp_path, capsys, "fish", "cruise", 3, *off, "--set", "pi.pulses.clock_hz=26300000")
+    assert compare(sim, mended)["worse"] == 0
+
+
+@pytest.fixture(scope="module")
+def pool():
+    vehicle, name, _ = open_scenario("fish", [], "pool")
+    return vehicle, name
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("nack", "imu", 1.5, 0.8),
+        Fault("hang", "bus", 1.5, 0.5),
+        Fault("stuck", "analog", 1.5, 0.5),
+        Fault("swapped", "gauge", 1.5, 0.5),
+        Fault("brown-out", "pulses", 1.5, 0.01),
+        Fault("brown-out", "imu", 1.5, 0.01),
+        Fault("identity", "imu", 1.5, 0.5),
+        Fault("slow", "gauge", 1.5, 0.8),
+        Fault("nack", "pulses", 1.5, 0.3),
+    ],
+    ids=str,
+)
+def test_whatever_breaks_readings_are_right_or_absent_and_it_swims_on(pool, fault):
+    outcome = watch(*pool, seed=1, fault=fault)
+    assert outcome.broken == []
+    assert outcome.reason
+    if fault.target in ("imu", "bus") and fault.kind != "brown-out":
+        assert outcome.safe_ticks > 10  # attitude_lost, by the vehicle's own table
+
+
+def test_a_campaign_breaks_every_chip_that_a_kind_can_and_is_the_same_for_the_same_seed(pool):
+    plan = faults_for(pool[0], ["nack", "slow"], 10, seed=4)
+    assert (
+        plan
+        == faults_for(pool[0], ["nack", "slow"], 10, seed=4)
+        != faults_for(pool[0], ["nack", "slow"], 10, 5)
+    )
+    assert {f.target for f in plan if f.kind == "nack"} == {"pulses", "imu", "gauge", "analog", "bus"}
+    assert {f.target for f in plan if f.kind == "slow"} == {"gauge", "analog", "bus"}
+
+
+def test_a_reading_that_was_never_counted_is_found(pool):
+    """The campaign's own check can fail: a driver that invents a reading is caught."""
+    from tools import faults as campaign
+
+    fleet = emulated_fleet(*pool, 1, [])
+    watcher = campaign._Watcher(pool[0], fleet.swimmers[0], Fault("nack", "imu", 5.0, 0.5))
+    fleet.step()
+    fleet.swimmers[0].loop.board.counts[0] = 1234567
+    watcher.look(0)
+    assert "never counted" in watcher._outcome.broken[0]
+    fleet.safe()
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("nack", "write KIND:CHIP@AT"),
+        ("nack:imu@x", "write KIND:CHIP@AT"),
+        ("nack:imu@1.2.3", "write KIND:CHIP@AT"),
+        ("bent:imu@1", "there is no kind bent"),
+        ("nack:nose@1", "there is no chip nose; there are pulses, imu"),
+    ],
+)
+def test_a_fault_that_makes_no_sense_is_refused(pool, text, words):
+    with pytest.raises(Refused, match=words):
+        read_fault(text, fault_targets(chips_of(pool[0])))
+
+
+def test_faults_are_for_chips_alone(capsys):
+    assert main(["run", "fish", "--fault", "nack:imu@1"]) == 2
+    assert "give --on emulated with it" in capsys.readouterr().err
+    assert main(["run", "tests/vehicles/eel.toml", "--on", "emulated"]) == 2
+    assert "pi: there is no such table" in capsys.readouterr().err
+
+
+# Exits. The PCA9685's registers are in a file, as power would keep them.
+
+
+def start(tmp_path, *options) -> tuple[subprocess.Popen, os.PathLike]:
+    """A fish that swims on chips in a process of its own, its pulses seen from outside."""
+    registers = tmp_path / "registers"
+    command = [
+        sys.executable,
+        "-m",
+        "tools.cli",
+        "run",
+        "fish",
+        "--scenario",
+        "cruise",
+        "--on",
+        f"emulated:{registers}",
+    ]
+    command += ["--realtime", "--for", "600", "--log", str(tmp_path / "log.mcap"), *options]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    seen = set()
+    while len(seen) < 3:  # it swims
+        assert process.poll() is None
+        time.sleep(0.05)
+        pulses = pulses_of(registers) if registers.exists() else []
+        seen |= {tuple(pulses)} if any(pulses) else set()
+    return process, registers
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_told_to_end_its_pulses_are_off(tmp_path, number):
+    process, registers = start(tmp_path)
+    process.send_signal(number)
+    assert process.wait(60) == 1  # stopped early
+    assert not any(pulses_of(registers))
+
+
+def test_after_a_kill_the_chip_pulses_on_and_the_next_start_ends_that(tmp_path, pool):
+    process, registers = start(tmp_path)
+    process.kill()
+    process.wait(60)
+    assert any(pulses_of(registers))  # nobody was there to end it: what the OE pin and the watchdog are for
+    fleet = emulated_fleet(*pool, 1, [], registers)
+    assert not any(pulses_of(registers))
+    fleet.safe()
+
+
+def test_an_exception_in_a_controller_ends_the_pulses(tmp_path, pool):
+    registers = tmp_path / "registers"
+    vehicle, name = pool
+    fleet = emulated_fleet(vehicle, name, 1, [], registers)
+    fleet.arm()
+    for _ in range(50):
+        fleet.step()
+    assert any(pulses_of(registers))
+
+    def bug(state):
+        raise ZeroDivisionError("a mistake")
+
+    fleet.swimmers[0].loop.stages[-1].step = bug
+    fleet.step()
+    assert "a mistake" in fleet.fault and not any(pulses_of(registers))
+    fleet.safe()
+    assert not any(pulses_of(registers))
