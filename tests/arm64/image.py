@@ -70,7 +70,7 @@ class Userland:
         masked = (
             "systemd-networkd-wait-online.service apt-daily.timer apt-daily-upgrade.timer getty@tty1.service"
         )
-        masked += " serial-getty@ttyAMA0.service"  # the line is the test's
+        masked += " serial-getty@ttyAMA0.service serial-getty@ttyS1.service"  # lines that are the test's
         for unit in masked.split():
             (etc / "systemd/system" / unit).unlink(missing_ok=True)
             (etc / "systemd/system" / unit).symlink_to("/dev/null")

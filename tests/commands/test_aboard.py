@@ -1,0 +1,160 @@
+"""`--on pi`: the loop on a vehicle's own computer: one without a single chip, then emulated ones in real time."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from hal import pi_spec
+from hal.emulated.wiring import EmulatedParts
+from hal.pi.build import build_driver
+from hal.pi.worker import clock_us
+from onboard.log import Log
+from onboard.record import Recorder
+from tools import aboard
+from tools.cli import main
+from tools.controlled import open_controlled
+
+BLOCKED = "import sys\nfor name in ('numpy', 'numba', 'scipy', 'matplotlib', 'sim_plant'): sys.modules[name] = None\n"
+
+
+def words(tmp_path, *more: str) -> list[str]:
+    return [
+        "run",
+        "fish",
+        "--scenario",
+        "cruise",
+        "--on",
+        "pi",
+        "--log",
+        str(tmp_path / "pi.mcap"),
+        "--json",
+        *more,
+    ]
+
+
+def on_base_install(tmp_path, *more: str, **environ: str) -> subprocess.Popen:
+    """In a process that has none of the plant's packages."""
+    code = BLOCKED + f"from tools.cli import main\nsys.exit(main({words(tmp_path, *more)!r}))"
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | environ,
+    )
+
+
+def test_without_a_bus_the_loop_still_ticks_and_says_what_is_lost(tmp_path):
+    process = on_base_install(tmp_path, "--for", "0.5", "--arm", "0.1")
+    out, err = process.communicate(timeout=60)
+    result = json.loads(out)
+    assert process.returncode == 0 and result["ticks"] == 50 and result["fault"] is None
+    assert "pulses (pca9685 at 0x40)" in result["devices_lost"] and len(result["devices_lost"]) == 8
+    assert "device lost: pulses (pca9685 at 0x40): " in err and "/dev/" in err
+    log = Log(tmp_path / "pi.mcap")
+    assert len(log.topics["/fish_1/outputs"].rows) == 50
+    assert all(count is None for row in log.topics["/fish_1/counts"].rows for count in row)
+    assert {"armed", "device lost", "failsafe"} <= {event.kind for event in log.events}
+
+
+def test_the_service_manager_is_told_and_its_stop_ends_the_run(tmp_path):
+    manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    manager.bind(str(tmp_path / "notify"))
+    manager.settimeout(60)
+    process = on_base_install(tmp_path, NOTIFY_SOCKET=str(tmp_path / "notify"), WATCHDOG_USEC="1000000")
+    said = []
+    while not any("WATCHDOG=1" in word for word in said[2:]):
+        said.append(manager.recv(4096).decode())
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0 and json.loads(out)["stopped_early"] is True
+    assert said[0] == "READY=1" and any(word.startswith("STATUS=disarmed, tick ") for word in said)
+    assert "it stays disarmed: the file has no [pi.arm] switch" in err and "told to end" in err
+    manager.close()
+
+
+def test_a_file_without_chips_is_refused(capsys):
+    assert main(["run", "tests/vehicles/eel.toml", "--on", "pi"]) == 2
+    assert "pi: there is no such table to say which chips" in capsys.readouterr().err
+    assert main(["run", "fish", "--arm", "1"]) == 2
+    assert "--arm is for --on pi" in capsys.readouterr().err
+
+
+class RealTime(EmulatedParts):
+    """Emulated chips for drivers in their own threads: transactions take as long as they say."""
+
+    def now_us(self, worker):
+        return _WallClock()
+
+
+class _WallClock:
+    def __call__(self) -> int:
+        return clock_us()
+
+    def spend(self, us: int) -> None:
+        time.sleep(us / 1e6)
+
+
+@pytest.fixture
+def chips(monkeypatch):
+    """`--on pi` finds emulated chips where its own would be."""
+    kept: dict[str, RealTime] = {}
+
+    def build(settings, pi, rate_hz):
+        kept["parts"] = RealTime(pi, 0)
+        return build_driver(settings, pi, rate_hz, kept["parts"])
+
+    monkeypatch.setattr(aboard, "build_driver", build)
+    monkeypatch.setattr(aboard, "set_up", lambda: [])
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield kept
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def test_in_real_threads_readings_come_outputs_go_and_the_end_is_off(tmp_path, capsys, chips):
+    sent = []
+
+    def watch():
+        while "parts" not in chips or not any(chips["parts"].pulses.pulses_us()):
+            time.sleep(0.01)
+        sent.extend(chips["parts"].pulses.pulses_us())
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    assert main(words(tmp_path, "--for", "2.5", "--arm", "0.2")) == 0
+    watcher.join(10)
+    result = json.loads(capsys.readouterr().out)
+    assert result["ticks"] == 250
+    log = Log(tmp_path / "pi.mcap")
+    heading = log.topics["/fish_1/counts"].fields.index("heading")
+    assert sum(row[heading] is not None for row in log.topics["/fish_1/counts"].rows) > 100
+    assert any(sent), "pulses came"
+    assert not any(chips["parts"].pulses.pulses_us())
+
+
+def test_a_switch_arms_only_if_it_was_open_before(tmp_path):
+    """Closed from the start it does nothing; opened and closed again, it arms; opened, it disarms."""
+    vehicle, _, scenario = open_controlled("fish", ["pi.arm={gpio=27}"], "cruise")
+    pi = pi_spec.read(vehicle.file, vehicle.settings)
+    driver = EmulatedParts(pi, 0)
+    board = build_driver(vehicle.settings, pi, 100, driver)
+    recorder = Recorder(tmp_path / "log.mcap", {}, lossless=True)
+    told = aboard.Aboard(vehicle, vehicle.build_loop(scenario, board), board, recorder, None)
+    switch = next(worker for worker in board.workers if worker.name == "serial")
+    armed = []
+    for tick, level in enumerate([1] * 5 + [0] * 5 + [1] * 5 + [0] * 5):
+        driver.pin_in("/dev/gpiochip0", 27, "up", True).level = level
+        switch.run_until(tick * 10_000)
+        told._arm(tick)
+        told._tick(0)
+        armed.append(told._loop.state.armed)
+    recorder.close()
+    assert armed == [False] * 10 + [True] * 5 + [False] * 5
