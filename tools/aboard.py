@@ -33,6 +33,7 @@ def swim_aboard(args: argparse.Namespace) -> int:
             "pi", "there is no such table to say which chips its channels are on; add it"
         )
     pi = pi_spec.read(vehicle.file, vehicle.settings)
+    told = Told()
     driver = build_driver(vehicle.settings, pi, vehicle.settings["rate_hz"])
     log = args.log or free_log(vehicle, scenario_name, args.seed)
     recorder = open_recorder(log, about_run(args, vehicle, scenario_name, "pi"), lossless=False)
@@ -44,10 +45,8 @@ def swim_aboard(args: argparse.Namespace) -> int:
         driver.start(lambda: first_in_line(BUS_PRIORITY))
         for missing in set_up():
             say.note(f"not real-time: {missing}")
-        stopped = aboard.swim(args.seconds)
+        stopped = aboard.swim(args.seconds, told)
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)  # it is ending; nothing may keep the pulses on
         driver.close()
         recorder.close()
     result = {
@@ -70,6 +69,18 @@ def swim_aboard(args: argparse.Namespace) -> int:
     return 1 if loop.fault else 0
 
 
+class Told:
+    """Signals as a word that the loop looks up each tick: none can strike the code that ends the pulses."""
+
+    def __init__(self) -> None:
+        self.to_end = False
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._hear)
+
+    def _hear(self, number: int, frame: Any) -> None:
+        self.to_end = True
+
+
 class Aboard:
     """One loop, its clock, its recording and the service manager that watches it."""
 
@@ -87,13 +98,13 @@ class Aboard:
         self._open_seen = False  # the switch: one that is closed at the start arms nothing
         self._switched = False
 
-    def swim(self, seconds: float | None) -> bool:
+    def swim(self, seconds: float | None, told: Told) -> bool:
         """Until its time is over, or a person or the service manager ends it: true for that."""
         loop, clock = self._loop, RealClock(self._loop.period_us)
         ticks = round(seconds * loop.rate_hz) if seconds else None
         try:
             for tick in itertools.count():
-                if tick == ticks or loop.fault:
+                if tick == ticks or loop.fault or told.to_end:
                     break
                 self._arm(tick)
                 self._tick(clock.wait())
@@ -102,10 +113,9 @@ class Aboard:
                 self._notifier.alive()  # from the loop's own tick: a loop that hangs is not alive
                 if tick % loop.rate_hz == 0:
                     self._report()
-            return False
-        except KeyboardInterrupt:
-            say.note("told to end: actuators are safe, the log is complete so far")
-            return True
+            if told.to_end:
+                say.note("told to end: actuators are safe, the log is complete so far")
+            return told.to_end
         finally:
             self._notifier.stopping()
             loop.board.safe()

@@ -13,7 +13,7 @@ vehicle file, whose comments and layout stay, or with --into into a file that --
 import argparse
 
 from tools import calibrate_clock, calibrate_leak, calibrate_servo, calibrate_thruster, options
-from tools.pi_vehicle import add_on, needs_packages
+from tools.pi_vehicle import add_on
 
 KINDS = {
     "clock": (calibrate_clock, "the PCA9685's oscillator"),
@@ -33,6 +33,5 @@ def arguments(command: argparse.ArgumentParser) -> None:
         add_on(kind)
 
 
-@needs_packages
 def run(args: argparse.Namespace) -> int:
     return KINDS[args.kind][0].run(args)

@@ -9,10 +9,9 @@ from __future__ import annotations
 import time
 from statistics import fmean
 from types import TracebackType
-from typing import Any
 
 from hal.build import build_sensor_map
-from hal.emulated.wiring import FEEDS
+from hal.emulated.wiring import feeds
 from hal.pi.build import build_driver
 from hal.pi.bus import I2cBus
 from hal.pi.pca9685 import Scale, registers
@@ -49,7 +48,7 @@ class Stand:
         self._now_us = 0
         # What emulated chips are given to measure: a count a sensor.
         self.emulated_counts: list[int | None] = self._first_counts() if self._emulated else []
-        self._feeds = self._make_feeds() if self._emulated else []
+        self._feeds = feeds(self._settings, self._pi, self._parts) if self._emulated else []
 
     def __enter__(self) -> Stand:
         ending.watch()
@@ -180,15 +179,3 @@ class Stand:
                 sensor = self._settings["sensors"][self._sensor[battery]]
                 counts[self._sensor[battery]] = build_sensor_map(sensor).to_count(actuator["nominal_v"])
         return counts
-
-    def _make_feeds(self) -> list[Any]:
-        places: dict[str, list[tuple[int, str, int]]] = {}
-        for name, place in self._pi["sensor"].items():
-            at = (self._sensor[name], place["value"], place["sign"])
-            places.setdefault(place["chip"], []).append(at)
-        chips = self._pi["chip"]
-        return [
-            FEEDS[chips[name]["kind"]](self._parts, chips[name], self._parts.chips[name], at)
-            for name, at in places.items()
-            if chips[name]["kind"] in ("ads1115", "ina219", "line")  # what calibrations read
-        ]

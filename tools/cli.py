@@ -33,6 +33,12 @@ COMMANDS = {
 }
 
 
+EXTRAS = {  # which of the distribution's extras brings a package
+    "numba": "sim", "numpy": "sim", "matplotlib": "sim", "scipy": "identify",
+    "smbus2": "pi", "adafruit_pca9685": "pi", "brping": "pi", "gpiod": "pi", "tomlkit": "pi",
+}  # fmt: skip
+
+
 class Parser(argparse.ArgumentParser):
     """One sentence for a wrong argument, not a page of usage."""
 
@@ -69,9 +75,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"caudal: {error}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
-        extra = {"numba": "sim", "numpy": "sim", "matplotlib": "sim", "scipy": "identify"}.get(
-            error.name or ""
-        )
+        extra = EXTRAS.get(error.name or "")
         if extra is None:
             raise
         print(f"caudal: this needs {error.name}; pip install 'caudal[{extra}]'", file=sys.stderr)

@@ -4,7 +4,7 @@
     site/           Caudal (a wheel built here) and what it needs aboard, as wheels of the vehicle's platform and Python
     etc/            vehicle.toml, settings.toml (--set and --with), caudal.env (options of the run)
     system/         deploy/pi/system: units, rules and commands, as they stand below /
-    release.json    what it is
+    release.json    what it is; sha256sums, that it is whole
 
 So the vehicle needs no network, no pip and no compiler, and an image of another architecture is filled as easily. Its
 name ends in a digest of its content: the same content is the same release. Wheels stay in build/wheels, so that a
@@ -118,8 +118,8 @@ def make_release(scratch: Path, platform: Platform, run: Run) -> Release:
     }
     _write(folder / "release.json", json.dumps(about, indent=1, sort_keys=True) + "\n")
     _set_modes(folder)
-    digest, size = _digest(folder)
-    named = folder.rename(scratch / f"{version}-{digest[:12]}")
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    named = folder.rename(scratch / f"{version}-{seal(folder)[:12]}")
     return Release(named, size, packages)
 
 
@@ -213,14 +213,15 @@ def _set_modes(folder: Path) -> None:
         path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
 
 
-def _digest(folder: Path) -> tuple[str, int]:
-    digest, size = hashlib.sha256(), 0
+def seal(folder: Path) -> str:
+    """Writes the sums by which the vehicle knows a release to be whole; gives the digest of all."""
+    (folder / "sha256sums").unlink(missing_ok=True)
+    lines = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        content = path.read_bytes()
-        digest.update(f"{path.relative_to(folder)}\0{path.stat().st_mode}\0{len(content)}\0".encode())
-        digest.update(content)
-        size += len(content)
-    return digest.hexdigest(), size
+        lines.append(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder)}\n")
+    text = "".join(lines)
+    _write(folder / "sha256sums", text)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def scratch_folder() -> tempfile.TemporaryDirectory:

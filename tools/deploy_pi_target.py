@@ -20,7 +20,6 @@ uname -m
 python3 -c 'import sys; print(*sys.version_info[:2])' || echo 0 0
 systemctl --version >/dev/null 2>&1 && echo systemd || echo none
 if [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null; then echo root; else echo "$(id -un)"; fi
-ls /opt/caudal/releases 2>/dev/null || true
 """
 UNPACK = """
 set -e
@@ -73,8 +72,6 @@ class Remote:
             raise say.Refused(f"{host} is no host; give user@host")
         self.label = host
         self._ssh = [*shlex.split(ssh), "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", host]
-        self._root = ""
-        self._releases: list[str] = []
 
     def platform(self) -> Platform:
         done = self._run(ASK)
@@ -94,7 +91,6 @@ class Remote:
             raise say.Refused(
                 f"{self.label}: {user} may not use sudo without a password; allow it, or use root@"
             )
-        self._releases = lines[4:]
         return Platform(machine, (major, minor))
 
     def calibration(self) -> None:
@@ -102,8 +98,6 @@ class Remote:
 
     def install(self, release: Release, wait_s: float) -> dict[str, Any]:
         words = ["--json", "install", "--wait", f"{wait_s:g}"]
-        if release.name in self._releases:
-            return self._answer(f"{INSTALLED} {shlex.join([*words, f'/opt/caudal/releases/{release.name}'])}")
         say.note(f"sending {release.size_bytes / 1e6:.1f} MB to {self.label}, then waiting until it is up")
         program = f'"$folder/{release.name}/{PROGRAM}"'
         command = f'sh {program} {shlex.join(words)} "$folder/{release.name}"'

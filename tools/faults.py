@@ -2,7 +2,7 @@
 
     the loop keeps its rate           every tick is there, and no stage of it fails
     no reading is invented            what the board gets is what the sensor counted within the last second, or nothing
-    the fault is noticed              the chip's readings are absent while it lasts (slow ones late), and the log says why
+    the fault is noticed              its readings are absent while it lasts (slow ones late), and the log says why
     actuators are safe                while a failsafe of the vehicle's table says so
     it recovers                       readings come again, failsafes clear, the vehicle swims on
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,6 @@ from typing import Any
 from hal.vehicle_file import VehicleFile, VehicleFileError
 from tools.options import as_toml
 from tools.say import Refused
-
-PACKAGES = ("smbus2", "gpiod", "brping", "adafruit_pca9685", "tomlkit")  # of the extra `pi`
 
 
 def add_on(command: argparse.ArgumentParser) -> None:
@@ -31,21 +28,6 @@ def _on(text: str) -> str:
     if text in ("pi", "emulated") or text.startswith("emulated:"):
         return text
     raise argparse.ArgumentTypeError(f"{text} is none of pi and emulated")
-
-
-def needs_packages(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
-    """A command that says which packages it lacks."""
-
-    @functools.wraps(run)
-    def wrapped(args: argparse.Namespace) -> int:
-        try:
-            return run(args)
-        except ModuleNotFoundError as error:
-            if error.name not in PACKAGES:
-                raise
-            raise Refused(f"this needs {error.name}; pip install 'caudal[pi]'") from error
-
-    return wrapped
 
 
 @dataclass(frozen=True)

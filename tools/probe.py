@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tools import options, say
-from tools.pi_vehicle import PiVehicle, add_on, needs_packages, open_parts, open_pi_vehicle
+from tools.pi_vehicle import PiVehicle, add_on, open_parts, open_pi_vehicle
 
 if TYPE_CHECKING:
     from hal.pi.bus import I2cBus
@@ -51,7 +51,6 @@ def arguments(command: argparse.ArgumentParser) -> None:
     options.add_json(command)
 
 
-@needs_packages
 def run(args: argparse.Namespace) -> int:
     vehicle = open_pi_vehicle(args.vehicle, args.set) if args.vehicle else None
     parts = open_parts(args.on, vehicle.pi if vehicle else None)

@@ -172,9 +172,10 @@ def _speed(log: Log) -> Any:
     axes = figure.axes[0]
     name = summary.vehicles_of(log)[0]
     if f"/{name}/state" in log.topics:  # a bench's plant end does not know what the controller believes
-        estimate = _series(log, f"/{name}/state", "is_speed_m_s")
-        axes.plot(*estimate, "k--", linewidth=0.7, label=f"{name}'s estimate")
-        axes.legend(loc="upper right")
+        time_s, estimate = _series(log, f"/{name}/state", "is_speed_m_s")
+        if np.isfinite(estimate).any():  # a vehicle that only follows a schedule estimates no speed
+            axes.plot(time_s, estimate, "k--", linewidth=0.7, label=f"{name}'s estimate")
+            axes.legend(loc="upper right")
     return figure
 
 

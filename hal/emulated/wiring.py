@@ -129,7 +129,7 @@ class EmulatedDriver:
         self._now_us = now_us
         self._send_us = 250_000 // rate_hz  # a quarter of a tick: the bus may still be busy with a reading
         self.truth: list[int | None] = [None] * len(settings["sensors"])  # what the body counted this tick
-        self._feeds = _feeds(settings, pi, self.parts)
+        self._feeds = feeds(settings, pi, self.parts)
         self._channels = [(i, a["port"]) for i, a in enumerate(settings["actuators"]) if a["map"] != "valve"]
         self._run(-1_000_000 // rate_hz)  # the samples of the first tick are still to come
 
@@ -189,10 +189,10 @@ def fault_targets(pi: dict[str, Any]) -> list[str]:
     return ["pulses", *(name for name, chip in pi["chip"].items() if "bus" in chip), "bus"]
 
 
-def _feeds(
+def feeds(
     settings: dict[str, Any], pi: dict[str, Any], parts: EmulatedParts
 ) -> list[Callable[[Sequence[int | None]], None]]:
-    """One function a chip: from the body's counts of a tick to what the chip holds."""
+    """One function a chip: from the counts of a tick, one a sensor, to what the chip holds."""
     places: dict[str, list[tuple[int, str, int]]] = {}
     for i, sensor in enumerate(settings["sensors"]):
         place = pi["sensor"].get(sensor["name"])

@@ -85,7 +85,9 @@ class Controller:
         elif self.loop is None:  # started behind the plant's back
             self._send(ASK, 0, 0)
         elif decoder.standing != LATE:
-            if decoder.standing != DUPLICATE:  # of a duplicate the answer was lost: it is given again as it was
+            if (
+                decoder.standing != DUPLICATE
+            ):  # of a duplicate the answer was lost: it is given again as it was
                 self._in.unpack(decoder.payload, self._driver.counts)
                 self.loop.tick()
                 self._out.pack(self._driver.outputs, self._payload)

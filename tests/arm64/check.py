@@ -19,7 +19,7 @@ from tests.arm64.image import BUILD, SSH_KEY, Userland
 from tests.arm64.machine import Machine, Silent
 from tests.conftest import ROOT
 from tools import say
-from tools.deploy_pi_release import Platform, Release, Run, make_release, scratch_folder
+from tools.deploy_pi_release import Platform, Release, Run, make_release, scratch_folder, seal
 from tools.deploy_pi_target import Remote
 
 RATE_HZ = 100  # of the vehicle file
@@ -183,6 +183,7 @@ def make_broken(scratch: Path, platform: Platform) -> Release:
     text = (ROOT / "onboard" / "vehicles" / "fish.toml").read_text()
     release = make_release(scratch, platform, Run("fish", text, "cruise", [], None))
     (release.folder / "site" / "tools" / "aboard.py").write_text(BROKEN)
+    seal(release.folder)
     return Release(release.folder.rename(scratch / "0.0.0-broken"), release.size_bytes, release.packages)
 
 

@@ -113,7 +113,7 @@ def chips(monkeypatch):
 
     monkeypatch.setattr(aboard, "build_driver", build)
     monkeypatch.setattr(aboard, "set_up", lambda: [])
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     yield kept
     for number, handler in handlers.items():
         signal.signal(number, handler)

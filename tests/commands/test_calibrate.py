@@ -361,14 +361,14 @@ def test_bench_data_of_a_thruster_becomes_a_map(room, monkeypatch):
 
 def test_forces_can_be_typed_wrong_repeated_and_in_kgf(room):
     first = ["", "much", "", "0.5"]  # no number; once more; then a force
-    rest = ["", "1"] * 24
-    words = ("thruster", "fore_port", "--unit", "kgf", "--seconds", 1, "--write", "b.csv")
+    rest = ["", "1"] * 19
+    words = ("thruster", "fore_port", "--unit", "kgf", "--seconds", 0.2, "--points", 20, "--write", "b.csv")
     err = room.calibrate(*words, vehicle=ROV, answers=["yes", "", "14,8", "14.8", *first, *rest])
     assert '"much" is no number' in err and '"14,8" is no number' in err
     lines = Path("b.csv").read_text().splitlines()
-    assert lines[0] == "voltage_V,pwm_us,force_kgf" and len(lines) == 26 and "14.8,1500,0.5" in lines
-    room.calibrate(*words, vehicle=ROV, answers=["yes", "", "16", *["", "1"] * 25])
-    assert len(Path("b.csv").read_text().splitlines()) == 51  # a second voltage
+    assert lines[0] == "voltage_V,pwm_us,force_kgf" and len(lines) == 21 and "14.8,1479,0.5" in lines
+    room.calibrate(*words, vehicle=ROV, answers=["yes", "", "16", *["", "1"] * 20])
+    assert len(Path("b.csv").read_text().splitlines()) == 41  # a second voltage
     err = room.calibrate("thruster", "fore_port", "--write", "b.csv", vehicle=ROV, code=2)
     assert "other columns" in err and room.person.asked == 0
 
@@ -377,7 +377,7 @@ def test_the_voltage_is_typed_where_no_sensor_reads_it(room):
     words = ("--set", "actuator.fore_port.battery=", "--write", "b.csv")
     answers = ["yes", "", "", "12", *["", "1"] * 20]
     room.calibrate(
-        "thruster", "fore_port", *words, "--seconds", 1, "--points", 20, vehicle=ROV, answers=answers
+        "thruster", "fore_port", *words, "--seconds", 0.2, "--points", 20, vehicle=ROV, answers=answers
     )
     assert Path("b.csv").read_text().splitlines()[1].startswith("12.0,")
 
@@ -453,7 +453,7 @@ def test_a_probe_that_does_not_read_is_refused(probe_room, monkeypatch):
 
 WHOLE = {
     "clock": (FISH_TEXT, ["yes", "1424", "1500"]),
-    "servo tail_1": (FISH_TEXT, ["yes", "+10", "", "27", "-27", "yes", "-20", "", "+20", ""]),
+    "servo tail_1 --spread 60": (FISH_TEXT, ["yes", "+10", "", "5", "-5", "yes", "-20", "", "+20", ""]),
     "thruster fore_port --seconds 0.2 --points 20": (ROV_TEXT, ["yes", "", "", *["", "1"] * 20]),
     "leak leak": (FISH_TEXT, ["", ""]),
 }

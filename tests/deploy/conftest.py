@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tools.deploy_pi_release import seal
 
 SYSTEM = ROOT / "deploy" / "pi" / "system"
 PROGRAM = SYSTEM / "usr/local/sbin/caudal-release"
@@ -74,6 +75,7 @@ def small_release(tmp_path: Path):
             (folder / "system/etc/systemd/system" / f"{unit}.service").write_text(text)
         (folder / "site").mkdir()
         (folder / "release.json").write_text("{}")
+        seal(folder)
         return str(folder)
 
     return make

@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -125,6 +126,31 @@ def test_a_release_that_was_cut_off_while_it_came_is_not_there(card, small_relea
     done = card.release("install", small_release("2"))
     assert done["release"] == "2" and not half.exists()
     assert not (card.root / "opt/caudal/current/left.over").exists()
+
+
+def test_a_release_that_the_card_has_damaged_is_replaced_by_the_next_deploy_of_it(card, small_release):
+    folder = small_release("1")
+    card.release("install", folder)
+    (card.root / "etc/caudal/vehicle.toml").write_text("\0\0\0")
+    card.release("install", folder)
+    assert (card.root / "etc/caudal/vehicle.toml").read_text() == "1"
+
+
+def test_a_release_that_did_not_arrive_whole_is_refused_and_nothing_changes(card, small_release):
+    card.release("install", small_release("1"))
+    before = card.files()
+    damaged = small_release("2")
+    (Path(damaged) / "etc/vehicle.toml").write_text("half of")
+    assert "did not arrive whole" in card.release("install", damaged, code=2)["error"]
+    assert card.files() == before
+
+
+def test_of_two_releases_on_trial_in_a_row_neither_is_gone_back_to(card, small_release):
+    card.release("install", small_release("1"))
+    (card.root / "opt/caudal/trial.json").unlink()  # it has stayed up
+    for name in ("2", "3"):
+        card.release("install", small_release(name))
+    assert card.release("fallback")["release"] == "1"
 
 
 def test_a_trial_note_that_the_power_cut_short_stops_nothing(card, small_release):

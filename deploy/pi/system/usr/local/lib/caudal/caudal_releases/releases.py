@@ -1,5 +1,6 @@
 """Releases brought in, switched, put on trial and taken back."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -30,9 +31,12 @@ def install(computer: Computer, folder: Path, wait_s: float) -> dict:
         if computer.live and not is_up(computer, 0):
             computer.systemctl("restart", "--no-block", SERVICE)
         return report(computer, "unchanged")
-    computer.write("trial.json", {"release": name, "previous": current, "boots": 0})
+    before = current
+    if computer.read("trial.json").get("release") == current and computer.named("previous"):
+        before = computer.named("previous")  # what has not stayed up yet is nothing to go back to
+    computer.write("trial.json", {"release": name, "boots": 0})
+    computer.point("previous", before)
     switch(computer, name)
-    computer.point("previous", current)
     if not computer.live:
         prune(computer)
         return report(computer, "installed")
@@ -42,18 +46,18 @@ def install(computer: Computer, folder: Path, wait_s: float) -> dict:
         computer.write("trial.json", None)
         prune(computer)
         return report(computer, "installed")
-    if current and computer.named("current") == name:
+    if before and computer.named("current") == name:
         go_back(computer, f"it was not up within {wait_s:.0f} s")
         computer.systemctl("reset-failed", SERVICE)
         computer.systemctl("restart", "--no-block", SERVICE)
-        wait_until_up(computer, current, wait_s)
-    return report(computer, "went back" if current else "not up")
+        wait_until_up(computer, before, wait_s)
+    return report(computer, "went back" if before else "not up")
 
 
 def bring_in(computer: Computer, folder: Path, name: str) -> None:
-    """The folder among the releases, whole or not at all."""
+    """The folder among the releases, whole or not at all; one that is there but damaged is replaced."""
     target = computer.releases / name
-    if target.is_dir():
+    if is_whole(target):
         return
     need = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     computer.releases.mkdir(parents=True, exist_ok=True)
@@ -62,14 +66,32 @@ def bring_in(computer: Computer, folder: Path, name: str) -> None:
         raise Refused(
             f"{computer.releases} has {free / 1e6:.0f} MB left and a release needs {3 * need / 1e6:.0f}"
         )
-    new = computer.releases / f".{name}"
-    shutil.rmtree(new, ignore_errors=True)
+    new, old = computer.releases / f".{name}", computer.releases / f".{name}.old"
+    for path in (new, old):
+        shutil.rmtree(path, ignore_errors=True)
     shutil.copytree(folder, new, symlinks=True)
+    if not is_whole(new):
+        shutil.rmtree(new)
+        raise Refused(f"{name} did not arrive whole; deploy again")
     if os.geteuid() == 0:
         for path in [new, *new.rglob("*")]:
             os.chown(path, 0, 0, follow_symlinks=False)
     computer.sync()
+    if target.exists():
+        target.rename(old)
     new.rename(target)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def is_whole(release: Path) -> bool:
+    """Is every file there as it was made."""
+    try:
+        lines = (release / "sha256sums").read_text().splitlines()
+        return all(
+            hashlib.sha256((release / line[66:]).read_bytes()).hexdigest() == line[:64] for line in lines
+        )
+    except OSError:
+        return False
 
 
 def read_problem(computer: Computer, name: str) -> str | None:
