@@ -251,9 +251,14 @@ def sample(flat, i, k):
             value = min(max(value + noise, 0.0), sensor.range_m)
     else:
         value += noise + sensor.bias
-    if sensor.kind == HEADING or sensor.kind == ROLL:
+    turns = sensor.kind == HEADING or sensor.kind == ROLL
+    if turns:
         value -= 2.0 * math.pi * math.floor(value / (2.0 * math.pi) + 0.5)
-    flat.counts[k] = sensor.zero_counts + math.floor(value / sensor.per_count + 0.5)
+    count = math.floor(value / sensor.per_count + 0.5)
+    if turns:  # half a turn has one count, not two
+        whole = math.floor(2.0 * math.pi / sensor.per_count + 0.5)
+        count -= whole if 2 * count >= whole else 0
+    flat.counts[k] = sensor.zero_counts + count
 
 
 @compiled

@@ -21,6 +21,7 @@ from hal.emulated.ping import Ping1d
 from hal.emulated.smbus import EmulatedSMBus
 from hal.pi.build import GRAVITY_M_S2, SERIAL, build_driver
 from hal.pi.driver import PiDriver
+from hal.pi.ms5837 import RANGE_PA
 from hal.pi.worker import SimulatedClock
 
 POWER_UP_US = (
@@ -71,9 +72,14 @@ class EmulatedParts:
         if kind == "bno055":
             return Bno055(clock, chip["address"])
         if kind == "ms5837":
-            return Ms5837(clock, chip["address"], chip["model"])  # paced from its first sample on
+            gauge = Ms5837(clock, chip["address"], chip["model"])  # paced from its first sample on
+            gauge.set(pressure_pa=1.1 * RANGE_PA[chip["model"]][1])  # until then it reads nothing
+            return gauge
         if kind == "ads1115":
-            return Ads1115(clock, chip["address"])  # so are its inputs
+            adc = Ads1115(clock, chip["address"])  # the same
+            for number in range(4):
+                adc.set(number, 2 * 1000 * chip["full_scale_mv"])
+            return adc
         if kind == "ina219":
             return Ina219(clock, chip["address"], paced=True)
         if kind == "ping":

@@ -1,6 +1,6 @@
 """Attitude: BNO055, which fuses its own gyroscope, accelerometer and (NDOF) compass. CPython only.
 
-    heading roll pitch            1/16 deg, wrapped to (-180, 180] deg
+    heading roll pitch            1/16 deg, wrapped to [-180, 180) deg
     rate_x rate_y rate_z          1/16 deg/s
     acc_x acc_y acc_z             1/100 m/s2
 
@@ -43,8 +43,8 @@ _TO_CONFIG_US, _FROM_CONFIG_US = 19_000, 20_000
 
 
 def wrapped(angle: int) -> int:
-    """In 1/16 deg, to more than -180 deg and at most 180 deg."""
-    return 2880 - (2880 - angle) % 5760
+    """In 1/16 deg, to at least -180 deg and less than 180 deg."""
+    return (angle + 2880) % 5760 - 2880
 
 
 class Imu:

@@ -17,7 +17,7 @@ COUNTS = {
 
 @given(st.integers(-40_000, 40_000))
 def test_an_angle_is_wrapped_to_half_a_turn_each_way(angle):
-    assert -2880 < wrapped(angle) <= 2880
+    assert -2880 <= wrapped(angle) < 2880
     assert (wrapped(angle) - angle) % 5760 == 0
 
 
@@ -71,7 +71,7 @@ def test_half_a_turn_is_the_same_from_both_sides():
         rig = Rig(heading=sign)
         rig.chip.set(heading=2880)
         rig.run(100)
-        assert rig.fresh()["heading"] == 2880
+        assert rig.fresh()["heading"] == -2880
 
 
 def test_what_the_chip_does_not_have_is_refused():
