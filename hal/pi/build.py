@@ -18,13 +18,13 @@ from hal.pi.ms5837 import Depth
 from hal.pi.pca9685 import Pulses
 from hal.pi.ping import Sonar
 from hal.pi.slot import Slot
-from hal.pi.valve import Coil, CurrentLoop, Valves
+from hal.pi.valve import FULL_DUTY, UNIT, Coil, CurrentLoop, Valves
 from hal.pi.worker import Device, Worker, clock_us
 
 GRAVITY_M_S2 = 9.80665
 SERIAL = "serial"  # the worker of everything that is on no I2C bus
 VALVE_PERIOD_US = 10_000
-VALVE_KP, VALVE_KI = 16, 4  # in 1/65536 of a duty step for a uA
+VALVE_KP, VALVE_KI = 0.25, 0.1  # of the duty that an error of current would take, at once and each period
 
 
 class Parts:
@@ -137,7 +137,9 @@ class _Builder:
     def _coil(self, valves: dict[str, Any], actuator: dict[str, Any]) -> Coil:
         place = valves["current"][actuator["name"]]
         limit_ua = actuator["high_ua"] * 5 // 4
-        loop = CurrentLoop(valves["full_scale_ua"], VALVE_KP, VALVE_KI, limit_ua)
+        full_scale_ua = valves["full_scale_ua"]
+        gains = (round(gain * FULL_DUTY * UNIT / full_scale_ua) for gain in (VALVE_KP, VALVE_KI))
+        loop = CurrentLoop(full_scale_ua, *gains, limit_ua)
         slot = self._slots[place["chip"], place["value"]][0]
         return Coil(valves["channel"][actuator["name"]], loop, slot, valves["ua_per_count"])
 

@@ -11,7 +11,7 @@ from hal.pi.slot import RESTART_US, Slot, Steps
 from hal.pi.worker import clock_us
 
 FULL_DUTY = 4095
-_UNIT = 1 << 16  # of the gains
+UNIT = 1 << 16  # of the gains
 _TRIM_MOST = FULL_DUTY // 3
 
 
@@ -50,9 +50,9 @@ class CurrentLoop:
             return 0
         if measured_ua is not None:
             error_ua = asked_ua - measured_ua
-            most = _TRIM_MOST * _UNIT
+            most = _TRIM_MOST * UNIT
             self._sum = min(max(self._sum + self._ki * error_ua, -most), most)
-            self._trim = min(max(self._sum + self._kp * error_ua, -most), most) // _UNIT
+            self._trim = min(max(self._sum + self._kp * error_ua, -most), most) // UNIT
         duty = asked_ua * FULL_DUTY // self._full_scale_ua + self._trim
         return min(max(duty, 0), FULL_DUTY)
 

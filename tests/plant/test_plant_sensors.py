@@ -163,6 +163,18 @@ def test_a_heading_is_wrapped_to_half_a_turn_either_way():
     assert -31416 <= low < -30000 and 30000 < high <= 31416
 
 
+def test_half_a_turn_has_one_count_not_two():
+    """As in a compass's register, where 180 and -180 degrees are the same number."""
+    coarse = {"kind": "heading", "rad_per_count": math.pi / 8, "noise_rad": 0.5, "rate_hz": 100.0}
+    world = World(world_of(vehicles=1, start=[{"x_m": 1.0, "y_m": 1.5, "heading_deg": 180.0}]), seed=1)
+    body = world.add(plant(sensor={"yaw": coarse}), actuators=JOINTS, sensors=["yaw"])
+    seen = set()
+    for _ in range(300):
+        seen.add(read(body)["yaw"])
+        world.step(TICK_US)
+    assert {-8, -7, 7} <= seen and 8 not in seen
+
+
 def test_the_camera_sees_a_position_through_the_waves():
     wave = {"kind": "position_x", "metres_per_count": 1e-6, "rate_hz": 100.0,
             "wave_amplitude_m": 0.02, "wave_length_m": 0.8, "wave_hz": 0.5}  # fmt: skip
