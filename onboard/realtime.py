@@ -12,7 +12,11 @@ import gc
 import os
 import sys
 
-PRIORITY = 60  # above the kernel's interrupt threads (50), below its watchdogs (99)
+PRIORITY = 60  # the loop's: above the kernel's interrupt threads (50), below its watchdogs (99)
+BUS_PRIORITY = 40  # of the threads that talk to devices
+RECORD_PRIORITY = (
+    30  # of the recorder's: one that is kept from the processor keeps the interpreter's lock, too
+)
 SWITCH_S = 0.0005  # how long another thread may keep the interpreter from the loop; Python's own is 5 ms
 _MCL_CURRENT, _MCL_FUTURE = 1, 2
 

@@ -20,6 +20,7 @@ import msgspec
 from mcap import records as mcap
 
 from onboard.mcap_file import MESSAGE, McapFile, packed
+from onboard.realtime import RECORD_PRIORITY, first_in_line
 
 ABSENT = -(2**31)
 CODES = {"float64": "d", "int64": "q", "float32": "f", "int32": "i"}  # no smaller integer holds ABSENT
@@ -186,7 +187,13 @@ class Recorder:
         with self._lost_lock:
             self.lost += count
 
+    def _stand_in_line(self) -> None:
+        """A run by the clock must not wait for a thread of this recorder that is itself kept waiting."""
+        if not self._lossless:
+            first_in_line(RECORD_PRIORITY)
+
     def _write_chunks(self) -> None:
+        self._stand_in_line()
         due_s = time.monotonic() + self._flush_s
         gathered: list[bytes] = []
         while True:
@@ -223,6 +230,7 @@ class Recorder:
         self._lose(sum(record[0] == MESSAGE for record in gathered))
 
     def _sync(self) -> None:
+        self._stand_in_line()
         # In a thread of its own: a slow card can hold a sync for seconds, and flushes must go on.
         while not self._closing.wait(_SYNC_S):
             try:

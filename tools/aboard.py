@@ -17,13 +17,11 @@ from onboard.blackbox import BlackBox
 from onboard.clock import RealClock
 from onboard.loop import Loop
 from onboard.notify import Notifier
-from onboard.realtime import first_in_line, set_up
+from onboard.realtime import BUS_PRIORITY, first_in_line, set_up
 from onboard.record import Recorder
 from tools import say
 from tools.controlled import Controlled, open_controlled
 from tools.recording import about_run, free_log, open_recorder
-
-BUS_PRIORITY = 40  # of the buses' threads among real-time ones: below the loop's
 
 
 def swim_aboard(args: argparse.Namespace) -> int:

@@ -138,8 +138,8 @@ class _Builder:
         place = valves["current"][actuator["name"]]
         limit_ua = actuator["high_ua"] * 5 // 4
         full_scale_ua = valves["full_scale_ua"]
-        gains = (round(gain * FULL_DUTY * UNIT / full_scale_ua) for gain in (VALVE_KP, VALVE_KI))
-        loop = CurrentLoop(full_scale_ua, *gains, limit_ua)
+        kp, ki = (round(gain * FULL_DUTY * UNIT / full_scale_ua) for gain in (VALVE_KP, VALVE_KI))
+        loop = CurrentLoop(full_scale_ua, kp, ki, limit_ua)
         slot = self._slots[place["chip"], place["value"]][0]
         return Coil(valves["channel"][actuator["name"]], loop, slot, valves["ua_per_count"])
 
