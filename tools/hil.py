@@ -116,9 +116,8 @@ def _swim(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, ends: 
 
     def launch(name, body):
         period_us = 1_000_000 // vehicle.settings["rate_hz"]
-        greet_s = (
-            GREET_S if args.action == "run" else math.inf
-        )  # the other side may have to be started by hand
+        # The other side may have to be started by hand.
+        greet_s = GREET_S if args.action == "run" else math.inf
         ramp = Ramp(vehicle.settings["actuators"], vehicle.settings["rate_hz"])
         return Remote(name, body, next(left), period_us, free=args.realtime, greet_s=greet_s, ramp=ramp)
 

@@ -189,14 +189,10 @@ class Plug:
             raise PortError(f"nobody has connected to {self.name}") from error
 
     def _port_of(self, connection: socket.socket) -> Port:
-        connection.setsockopt(
-            socket.IPPROTO_TCP, socket.TCP_NODELAY, 1
-        )  # a frame is small and wanted at once
+        # A frame is small and wanted at once; a cable that is pulled out would be waited for by the quarter hour.
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        for (
-            option,
-            value,
-        ) in SOON_GONE:  # or a cable that is pulled out would be waited for by the quarter hour
+        for option, value in SOON_GONE:
             if hasattr(socket, option):
                 connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
         connection.setblocking(False)

@@ -32,9 +32,8 @@ class Ramp:
                 if limit_us and last:
                     if wanted[k]:
                         sent[k] = min(max(wanted[k], last - limit_us), last + limit_us)
-                    self._active |= (
-                        not wanted[k] or sent[k] != wanted[k]
-                    )  # one that is off has yet to come back
+                    # One that is off has yet to come back.
+                    self._active |= not wanted[k] or sent[k] != wanted[k]
         for k, pulse in enumerate(sent):
             if pulse:
                 self._last[k] = pulse

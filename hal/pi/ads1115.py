@@ -73,9 +73,8 @@ class Adc:
         self._bus = bus
         self._address = address
         self._rate_bits = RATES_HZ.index(data_rate) << 5
-        self._conversion_us = (
-            1_100_000 // data_rate + 50
-        )  # its oscillator is good to a tenth; 25 us to wake up
+        # Its oscillator is good to a tenth; it takes 25 us to wake up.
+        self._conversion_us = 1_100_000 // data_rate + 50
 
     def run(self) -> Steps:
         self._write(_HIGH_THRESHOLD, _PATTERN)

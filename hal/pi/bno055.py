@@ -28,9 +28,8 @@ ANGLES = ("heading", "roll", "pitch")
 _IDS = bytes((0xA0, 0xFB, 0x32, 0x0F))  # chip, accelerometer, magnetometer, gyroscope
 _BURST = 0x20
 _PAGE_ID, _SYS_STATUS, _UNIT_SEL, _OPR_MODE, _SYS_TRIGGER = 0x07, 0x39, 0x3B, 0x3D, 0x3F
-_STATUS_BURST = (
-    10  # SYS_STATUS, SYS_ERR, UNIT_SEL, -, OPR_MODE, PWR_MODE, SYS_TRIGGER, -, axis map, axis signs
-)
+# SYS_STATUS, SYS_ERR, UNIT_SEL, -, OPR_MODE, PWR_MODE, SYS_TRIGGER, -, axis map, axis signs
+_STATUS_BURST = 10
 _UNITS = 0x00  # degrees, degrees a second, m/s2; pitch and roll turn as in "Windows" orientation
 _UNIT_BITS = 0x97
 _CONFIG = 0x00  # of OPR_MODE
@@ -97,9 +96,8 @@ class Imu:
         plain = status[0] != _ERROR and status[5] & 3 == _NORMAL and status[8:10] == _AXES
         if plain and mode == self._mode and status[2] & _UNIT_BITS == _UNITS:
             return
-        if (
-            not plain or mode != _CONFIG
-        ):  # whoever used it before may have changed more than is looked at here
+        # Whoever used it before may have changed more than is looked at here.
+        if not plain or mode != _CONFIG:
             self._write(_SYS_TRIGGER, _RESET)
             yield _RESET_US
             self._check_ids(self._read(0, len(_IDS)))
