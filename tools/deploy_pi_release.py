@@ -7,7 +7,7 @@
     release.json    what it is; sha256sums, that it is whole
 
 So the vehicle needs no network, no pip and no compiler, and an image of another architecture is filled as easily. Its
-name ends in a digest of its content: the same content is the same release. Wheels stay in build/wheels, so that a
+name ends in a digest of its content: the same content is the same release. Packages stay in build/packages, so that a
 deploy at the pool needs no network here either.
 """
 
@@ -124,28 +124,35 @@ def make_release(scratch: Path, platform: Platform, run: Run) -> Release:
 
 
 def _install_packages(site: Path, platform: Platform, scratch: Path) -> dict[str, str]:
+    shutil.copytree(packages_for(platform), site)
+    shutil.unpack_archive(build_wheel(scratch), site, "zip")
+    found = importlib.metadata.distributions(path=[str(site)])
+    return dict(sorted((one.metadata["Name"], one.version) for one in found))
+
+
+def packages_for(platform: Platform) -> Path:
+    """What Caudal needs aboard, unpacked from wheels; kept until what it needs changes."""
     requirements = read_requirements()
-    wheels = ROOT / "build" / "wheels" / f"{platform.machine}-{platform}"
-    wheels.mkdir(parents=True, exist_ok=True)
-    into = ["install", "--no-index", "--no-compile", "--target", str(site), *platform.pip_options()]
-    from_wheels = [*into, "--find-links", str(wheels), *requirements]
-    if _pip(from_wheels).returncode:
-        say.note(f"downloading packages for {platform.machine}, Python {platform}")
-        done = _pip(["download", "--dest", str(wheels), *platform.pip_options(), *requirements])
-        if done.returncode == 0:
-            shutil.rmtree(site, ignore_errors=True)
-            done = _pip(from_wheels)
+    key = hashlib.sha256("\n".join(requirements).encode()).hexdigest()[:8]
+    folder = ROOT / "build" / "packages" / f"{platform.machine}-{platform}-{key}"
+    if folder.is_dir():
+        return folder
+    say.note(f"downloading packages for {platform.machine}, Python {platform}")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        new = Path(scratch) / "site"
+        done = _pip(["install", "--no-compile", "--target", str(new), *platform.pip_options(), *requirements])
         if done.returncode:
             raise say.Refused(
                 f"the vehicle's packages cannot be had as wheels ({_last(done)}); is there a network?"
             )
-    own = build_wheel(scratch)
-    done = _pip([*into, "--no-deps", "--find-links", str(own.parent), "caudal"])
-    if done.returncode:
-        raise say.Refused(f"Caudal's own wheel does not install ({_last(done)})")
-    shutil.rmtree(site / "bin", ignore_errors=True)  # scripts that name this machine's Python
-    found = importlib.metadata.distributions(path=[str(site)])
-    return dict(sorted((one.metadata["Name"], one.version) for one in found))
+        shutil.rmtree(new / "bin", ignore_errors=True)  # scripts that name this machine's Python
+        try:
+            new.rename(folder)
+        except OSError:  # another deploy has put the same there meanwhile
+            if not folder.is_dir():
+                raise
+    return folder
 
 
 def read_requirements() -> list[str]:

@@ -55,6 +55,9 @@ def wants(computer: Computer, name: str) -> dict[str, str]:
 
 def settle_system(computer: Computer) -> None:
     """Users, folders, devices and units as the files now say; each as far as this system has it."""
+    rules = computer.root / "etc/udev/rules.d/70-caudal.rules"
+    if rules.exists():
+        os.utime(rules)  # or udev would not read them again, now that there are the groups they name
     devices = [f"--subsystem-match={name}" for name in ("i2c-dev", "tty", "gpio")]
     for command in (
         ["systemd-sysusers", "/etc/sysusers.d/caudal.conf"],
@@ -63,6 +66,7 @@ def settle_system(computer: Computer) -> None:
         ["systemctl", "restart", "systemd-modules-load.service"],
         ["udevadm", "control", "--reload"],
         ["udevadm", "trigger", *devices],
+        ["udevadm", "settle", "--timeout=10"],
         ["systemctl", "start", "--no-block", "caudal-confirm.timer", "caudal-logs.timer"],
     ):
         try:
