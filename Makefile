@@ -1,11 +1,11 @@
 # make run     set everything up and swim the fish for a simulated minute
 # make test    set everything up and run all tests
 # make test-arm64   deploy onto an emulated Raspberry Pi and check its service: half an hour, as root
-# make setup | lint | format | bench | fuzz | clean
+# make setup | lint | format | bench | coverage | fuzz | clean
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test test-arm64 setup lint format bench fuzz clean
+.PHONY: run test test-arm64 setup lint format bench coverage fuzz clean
 
 run: setup
 	$(BIN)/caudal run fish --scenario pool --report
@@ -49,6 +49,10 @@ bench: setup
 fuzz: setup
 	$(BIN)/pip install --quiet --disable-pip-version-check atheris
 	cd $$(mktemp -d) && PYTHONPATH=$(CURDIR) $(CURDIR)/$(BIN)/python $(CURDIR)/tests/link/fuzz_frame.py -max_total_time=600
+
+coverage: setup
+	$(BIN)/pytest -n 2 --cov=hal --cov-branch --cov-fail-under=90 tests/hal tests/vehicle_file tests/portable \
+	  tests/commands/test_aboard.py tests/commands/test_probe.py tests/commands/test_calibrate.py tests/swim/test_on_chips.py
 
 clean:
 	rm -rf .venv build runs *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
