@@ -154,6 +154,8 @@ class Pi(_Table, kw_only=True, frozen=True):
 
 def read(file: VehicleFile, channels: dict[str, Any]) -> dict[str, Any]:
     """The table as plain settings, every channel of the vehicle placed."""
+    if "pi" not in file.tables:
+        raise file.error("pi", "there is no such table to say which chips its channels are on; add it")
     pi: Pi = file.read("pi", Pi)
     _check_addresses(file, pi)
     _check_actuators(file, pi, channels["actuators"])

@@ -26,10 +26,6 @@ from tools.recording import about_run, free_log, open_recorder
 
 def swim_aboard(args: argparse.Namespace) -> int:
     vehicle, scenario_name, scenario = open_controlled(args.vehicle, args.set, args.scenario)
-    if "pi" not in vehicle.file.tables:
-        raise vehicle.file.error(
-            "pi", "there is no such table to say which chips its channels are on; add it"
-        )
     pi = pi_spec.read(vehicle.file, vehicle.settings)
     told = Told()
     driver = build_driver(vehicle.settings, pi, vehicle.settings["rate_hz"])

@@ -12,6 +12,20 @@ from onboard.loop import Loop
 from tools.say import Refused
 
 
+class NoDriver:
+    """A board with nothing behind it: enough to see that names resolve and maps build."""
+
+    def read(self, counts: list) -> None:
+        for i in range(len(counts)):
+            counts[i] = None
+
+    def write(self, outputs: list) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
 @dataclass(frozen=True)
 class Controlled:
     file: VehicleFile
@@ -39,6 +53,13 @@ class Controlled:
             raise self.file.error(
                 "gait and control", f"together they make no controller ({error})"
             ) from error
+
+    def try_without_readings(self, name: str, scenario: dict[str, Any]) -> None:
+        """One tick of a scenario's controller: names resolve, maps build, and it stands a start without readings."""
+        loop = self.build_loop(scenario, NoDriver())
+        loop.tick()
+        if loop.fault:
+            raise self.file.error(f"scenario.{name}", f"the controller fails without readings: {loop.fault}")
 
 
 def read_settings(file: VehicleFile) -> dict[str, Any]:

@@ -15,35 +15,12 @@ from tools import options, say
 from tools.controlled import Controlled, open_controlled
 
 
-class NoChips:
-    """A driver with nothing behind it: enough to see that the controller can be built and ticks."""
-
-    def read(self, counts: list) -> None:
-        for i in range(len(counts)):
-            counts[i] = None
-
-    def write(self, outputs: list) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-
 def read_for_pi(vehicle: str, overrides: list[str], scenario: str | None) -> tuple[Controlled, str]:
     """The vehicle and its scenario's name, or the sentence that says what does not fit."""
     controlled, name, settings = open_controlled(vehicle, overrides, scenario)
-    if "pi" not in controlled.file.tables:
-        raise controlled.file.error(
-            "pi", "there is no such table to say which chips its channels are on; add it"
-        )
     _expect_tables(controlled)
     pi_spec.read(controlled.file, controlled.settings)
-    loop = controlled.build_loop(settings, NoChips())
-    loop.tick()
-    if loop.fault:
-        raise controlled.file.error(
-            f"scenario.{name}", f"the controller fails without readings: {loop.fault}"
-        )
+    controlled.try_without_readings(name, settings)
     return controlled, name
 
 

@@ -99,10 +99,6 @@ class OnChips(Own):
 
 def chips_of(vehicle: Vehicle) -> dict[str, Any]:
     """The vehicle's [pi] table."""
-    if "pi" not in vehicle.file.tables:
-        raise vehicle.file.error(
-            "pi", "there is no such table to say which chips its channels are on; add it"
-        )
     return pi_spec.read(vehicle.file, vehicle.settings)
 
 

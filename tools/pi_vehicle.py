@@ -73,8 +73,6 @@ def _read(file: VehicleFile) -> PiVehicle:
     from tools.controlled import read_settings
 
     settings = read_settings(file)
-    if "pi" not in file.tables:
-        raise file.error("pi", "there is no such table to say which chips its channels are on; add it")
     return PiVehicle(file, settings, pi_spec.read(file, settings))
 
 
