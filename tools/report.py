@@ -11,9 +11,10 @@ import numpy as np
 from onboard.log import Log
 from onboard.vehicle import read
 from sim_plant.spec import WorldSpec, read_worlds
-from tools import options, plots, report_pose, say, summary
+from tools import options, plots, report_aboard, report_pose, say, summary
 from tools.columns import column
 from tools.recorded import vehicle_file
+from tools.summary_aboard import is_aboard
 
 POINTS = 2500  # a line on a page needs no more
 STYLE = """
@@ -46,16 +47,8 @@ def write_report(log_path: Path, page_path: Path | None = None) -> Path:
     log = Log(log_path)
     result = summary.summarise(log)
     page_path = page_path or log_path.with_suffix(".html")
-    figures = [
-        ("Trajectory", _trajectory(log)),
-        ("Speed", _speed(log)),
-        ("Pose", report_pose.pose(log)),
-        ("Joint angles", _joints(log)),
-        ("Thrusters", report_pose.thrusters(log)),
-        ("Attitude", _attitude(log)),
-        ("Clearance", _clearance(log)),
-        ("Loop timing", _timing(log)),
-    ]
+    figures = report_aboard.figures(log) if is_aboard(log) else _simulated(log)
+    figures.append(("Loop timing", _timing(log)))
     sections = [f"<h2>{title}</h2>{plots.as_svg(figure)}" for title, figure in figures if figure is not None]
     title = f"{result['vehicle']}: {result['scenario']}"
     page = [
@@ -75,14 +68,29 @@ def write_report(log_path: Path, page_path: Path | None = None) -> Path:
     return page_path
 
 
+def _simulated(log: Log) -> list[tuple[str, Any]]:
+    return [
+        ("Trajectory", _trajectory(log)),
+        ("Speed", _speed(log)),
+        ("Pose", report_pose.pose(log)),
+        ("Joint angles", _joints(log)),
+        ("Thrusters", report_pose.thrusters(log)),
+        ("Attitude", _attitude(log)),
+        ("Clearance", _clearance(log)),
+    ]
+
+
 def _facts(log: Log, result: dict[str, Any]) -> str:
     keys = ("name", "mean_speed_m_s", "top_speed_m_s", "min_clearance_m", "collisions")
-    vehicles = _table(keys, [[vehicle[key] for key in keys] for vehicle in result["vehicles"]])
+    each = result.get("vehicles", [])  # of a run aboard nobody knows these
+    vehicles = _table(keys, [[vehicle[key] for key in keys] for vehicle in each]) if each else ""
     plain = {k: v for k, v in result.items() if not isinstance(v, list | dict)}
     plain |= {
         key: log.run[key] for key in ("version", "overrides", "vehicle_digest", "on") if log.run.get(key)
     }
     tables = [vehicles, _table(("", ""), list(plain.items()))]
+    if "readings_hz" in result:
+        tables.append(_table(("sensor", "readings a second"), list(result["readings_hz"].items())))
     for key in ("speeds", "turn_rates"):
         if key in result:
             tables.append(_table(tuple(result[key][0]), [list(row.values()) for row in result[key]]))
@@ -101,8 +109,13 @@ def _table(head: tuple[str, ...], rows: list[Any]) -> str:
 
 
 def _events(log: Log) -> str:
+    start_ns = report_aboard.start_ns(log) if is_aboard(log) else 0
     rows = [
-        (f"{event.time_ns / 1e9:.2f} s", event.kind, ", ".join(f"{k} {v}" for k, v in event.details.items()))
+        (
+            f"{(event.time_ns - start_ns) / 1e9:.2f} s",
+            event.kind,
+            ", ".join(f"{k} {v}" for k, v in event.details.items()),
+        )
         for event in log.events[:500]
     ]
     return "<h2>Events</h2>" + (_table(("", "", ""), rows) if rows else "<p>none</p>")

@@ -11,6 +11,7 @@ from onboard.vehicle import read
 from tools import say
 from tools.columns import column
 from tools.recorded import vehicle_file
+from tools.summary_aboard import is_aboard, summarise_aboard
 from tools.summary_pose import pose_figures
 from tools.summary_wire import percentiles, wire_figures
 
@@ -33,13 +34,15 @@ def summarise(log: Log) -> dict[str, Any]:
     names = vehicles_of(log)
     if not names:
         raise say.Refused("the log holds no run of a vehicle")
-    for name in names:
-        for topic in (f"/{name}/loop", f"/{name}/truth"):
-            if topic not in log.topics or not len(log.topics[topic]):
-                raise say.Refused(
-                    f"the log holds nothing in {topic}; it ends before the first tick, or is no simulation"
-                )
+    known = ("loop",) if is_aboard(log) else ("loop", "truth")
+    for topic in (f"/{name}/{kind}" for name in names for kind in known):
+        if topic not in log.topics or not len(log.topics[topic]):
+            raise say.Refused(
+                f"the log holds nothing in {topic}; it ends before the first tick, or is no simulation"
+            )
     settings = read(vehicle_file(log))
+    if is_aboard(log):
+        return summarise_aboard(log, names[0], settings["rate_hz"])
     scenario = settings["scenarios"][log.run["scenario"]]
     rate_hz = settings["rate_hz"]
     each = [_vehicle(log, name, 1_000_000 // rate_hz) for name in names]
@@ -191,6 +194,11 @@ def _errors(name: str, off_m: np.ndarray) -> dict[str, float]:
 
 def show(result: dict[str, Any]) -> None:
     """The short table at the end of a run."""
+    if "readings_hz" in result:
+        readings = {f"{name}, readings a second": rate for name, rate in result["readings_hz"].items()}
+        rows = {key: value for key, value in result.items() if key != "readings_hz"} | readings
+        say.table([(key, ", ".join(v) or "none" if isinstance(v, list) else v) for key, v in rows.items()])
+        return
     print(
         f"{result['vehicle']} swam {result['scenario']} for {result['simulated_s']:.0f} s (seed {result['seed']})"
     )

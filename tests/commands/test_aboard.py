@@ -64,6 +64,20 @@ def test_without_a_bus_the_loop_still_ticks_and_says_what_is_lost(tmp_path):
     assert {"armed", "device lost", "failsafe"} <= {event.kind for event in log.events}
 
 
+def test_its_log_has_a_report(tmp_path, capsys, chips):
+    assert main(words(tmp_path, "--for", "1.5", "--arm", "0.2")) == 0
+    capsys.readouterr()
+    assert main(["report", str(tmp_path / "pi.mcap"), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["duration_s"] == 1.5 and result["armed_s"] == pytest.approx(1.3)
+    assert result["readings_hz"]["heading"] > 20 and result["readings_hz"]["depth"] < 25
+    page = (tmp_path / "pi.html").read_text()
+    for part in ("Commands", "Readings", "Loop timing", "Events"):
+        assert f"<h2>{part}</h2>" in page
+    assert main(["report", str(tmp_path / "pi.mcap")]) == 0
+    assert "heading, readings a second" in capsys.readouterr().out
+
+
 def test_the_service_manager_is_told_and_its_stop_ends_the_run(tmp_path):
     manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     manager.bind(str(tmp_path / "notify"))

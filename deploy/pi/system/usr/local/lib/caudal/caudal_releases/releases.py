@@ -46,12 +46,14 @@ def install(computer: Computer, folder: Path, wait_s: float) -> dict:
         computer.write("trial.json", None)
         prune(computer)
         return report(computer, "installed")
-    if before and computer.named("current") == name:
+    if before is None:
+        return report(computer, "not up")
+    if computer.named("current") == name:  # else caudal-fallback was faster
         go_back(computer, f"it was not up within {wait_s:.0f} s")
         computer.systemctl("reset-failed", SERVICE)
         computer.systemctl("restart", "--no-block", SERVICE)
-        wait_until_up(computer, before, wait_s)
-    return report(computer, "went back" if before else "not up")
+    wait_until_up(computer, before, wait_s)
+    return report(computer, "went back")
 
 
 def bring_in(computer: Computer, folder: Path, name: str) -> None:
@@ -121,10 +123,10 @@ def go_back(computer: Computer, why: str) -> bool:
     bad, good = computer.named("current"), computer.named("previous")
     if good is None or good == bad:
         return False
+    computer.write("went-back.json", {"from": bad, "to": good, "why": why})
     switch(computer, good)
     computer.point("previous", None)  # nobody goes back to what did not stay up
     computer.write("trial.json", None)
-    computer.write("went-back.json", {"from": bad, "to": good, "why": why})
     return True
 
 
