@@ -10,6 +10,7 @@ from tools.columns import column
 
 POINTS = 2500
 BINS = 200
+SHORTEST_S = 0.5  # of a bin: slow sensors have readings in every one
 BELIEVED = ("is_heading_rad", "is_depth_m", "is_roll_rad", "is_pitch_rad", "is_speed_m_s")
 
 
@@ -49,13 +50,21 @@ def _readings(log: Log, topic: str) -> Any:
     """A row a sensor: dark where its readings came as often as at its best, white where none came."""
     fields = log.topics[topic].fields
     there = np.isfinite(np.array([column(log, topic, field) for field in fields]))
-    bins = np.array_split(there, min(BINS, there.shape[1]), axis=1)
+    end_s = (log.topics[topic].time_ns[-1] - start_ns(log)) / 1e9
+    bins = np.array_split(there, min(BINS, max(1, int(end_s / SHORTEST_S))), axis=1)
     share = np.array([part.mean(axis=1) for part in bins]).T
     best = share.max(axis=1, keepdims=True)
     figure, axes = plots.pyplot().subplots(figsize=(10, 0.8 + 0.2 * len(fields)), layout="constrained")
-    end_s = (log.topics[topic].time_ns[-1] - start_ns(log)) / 1e9
     extent = (0.0, end_s, len(fields) - 0.5, -0.5)
-    axes.imshow(share / np.maximum(best, 1e-9), aspect="auto", cmap="Blues", vmin=0, vmax=1, extent=extent)
+    axes.imshow(
+        share / np.maximum(best, 1e-9),
+        aspect="auto",
+        cmap="Blues",
+        vmin=0,
+        vmax=1,
+        extent=extent,
+        interpolation="nearest",
+    )
     axes.set_yticks(range(len(fields)), fields)
     axes.set_xlabel("time, s")
     return figure
