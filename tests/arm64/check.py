@@ -73,7 +73,7 @@ def check_up(machine: Machine, timeout_s: float = 300) -> dict:
         machine.kind,
         "the service is up after boot",
         state["up"],
-        f"{state['at_s']:.0f} s; {state['StatusText']}",
+        f"{state['at_s']:.0f} s; {ticking(state)}",
     )
     if not state["up"]:
         say.note(machine.ask("journalctl -u caudal -u caudal-boot --no-pager -n 40"))
@@ -146,7 +146,7 @@ def check_ssh(machine: Machine, first: dict) -> None:
         f"{elapsed(start)}; {done['why']}",
     )
     state = ask(machine, "up", 120)
-    note("virt", "the release before swims again", state["up"], state["StatusText"])
+    note("virt", "the release before swims again", state["up"], ticking(state))
     deploy(*place, "--uninstall")
     left = machine.ask(
         "ls -d /opt/caudal /etc/caudal /etc/systemd/system/caudal* /usr/local/bin/caudal 2>/dev/null"
@@ -172,6 +172,11 @@ def check_fallback(machine: Machine, first: str, second: str) -> None:
     state = ask(machine, "up", 200, timeout_s=300)
     good = state["up"] and machine.ask("readlink /opt/caudal/current") == f"releases/{first}"
     note("virt", "on trial, a release that fails five times is taken back", good, elapsed(start))
+
+
+def ticking(state: dict) -> str:
+    """The service's status, without the devices that no emulated machine has."""
+    return state["StatusText"].split(", lost")[0]
 
 
 def elapsed(start: float) -> str:
@@ -219,14 +224,17 @@ def check_raspi3b(tar: Path) -> None:
         bus = ask(machine, "bus")
         hangs = bus["said"] == "OSError 110" and bus["seconds"] > 0.9
         note("raspi3b", "/dev/i2c-1 hangs", hangs, f"{bus['said']} after {bus['seconds']:.2f} s")
-        hung_hz = ask(machine, "rate", 30)["ticks_per_s"]
+        hung = ask(machine, "rate", 60)
         machine.ask(
             "chmod 000 /dev/i2c-1 && systemctl restart caudal", 120
         )  # refuses at once, and hangs no more
         ask(machine, "up", 100)
-        free_hz = ask(machine, "rate", 30)["ticks_per_s"]
-        measured = f"{hung_hz:.2f} Hz of {RATE_HZ}; {free_hz:.2f} Hz on a bus that refuses at once"
-        note("raspi3b", "the loop ticks at its rate meanwhile", abs(hung_hz / RATE_HZ - 1) < 0.02, measured)
+        free = ask(machine, "rate", 60)
+        good = abs(hung["ticks_per_s"] / RATE_HZ - 1) < 0.01 and hung["longest_gap_s"] < bus["seconds"]
+        measured = "; ".join(
+            f"{one['ticks_per_s']:.2f} Hz, gaps to {one['longest_gap_s']:.2f} s" for one in (hung, free)
+        )
+        note("raspi3b", "the loop ticks on meanwhile", good, f"{measured} on a bus that refuses at once")
 
 
 CHECKS = {"virt": check_virt, "image": check_image, "raspi3b": check_raspi3b}
