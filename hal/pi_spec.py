@@ -173,12 +173,15 @@ def read(file: VehicleFile, channels: dict[str, Any]) -> dict[str, Any]:
             )
             raise file.error("pi.sensor", f"sensor {name} {problem}, or list it in pi.absent")
     taken: dict[str, str] = {}
-    for name, text in pi.sensor.items():
-        if text.lstrip("-") in taken:
-            raise file.error(
-                f"pi.sensor.{name}", f"{text} is {taken[text.lstrip('-')]}'s already; a value has one sensor"
-            )
-        taken[text.lstrip("-")] = name
+    valves = pi.pulses.valves.current if pi.pulses and pi.pulses.valves else {}
+    for key, places in (("pi.sensor", pi.sensor), ("pi.pulses.valves.current", valves)):
+        for name, text in places.items():
+            value = text.lstrip("-")
+            if value in taken:
+                raise file.error(
+                    f"{key}.{name}", f"{value} is {taken[value]}'s already; a value has one taker"
+                )
+            taken[value] = name
     plain = msgspec.to_builtins(pi)
     plain["sensor"] = {name: _place(file, pi, f"pi.sensor.{name}", text) for name, text in pi.sensor.items()}
     if pi.pulses and pi.pulses.valves:

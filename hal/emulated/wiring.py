@@ -12,7 +12,6 @@ from typing import Any, Protocol
 from hal.emulated.ads1115 import Ads1115
 from hal.emulated.bno055 import Bno055
 from hal.emulated.chip import Chip
-from hal.emulated.faults import KINDS
 from hal.emulated.ina219 import Ina219
 from hal.emulated.lines import NumberSender, Pin
 from hal.emulated.ms5837 import Ms5837
@@ -301,5 +300,3 @@ FEEDS: dict[str, Callable[..., Callable]] = {
     "line": _feed_line,
     "gpio": _feed_pins,
 }
-
-__all__ = ["KINDS", "EmulatedDriver", "EmulatedParts", "fault_targets"]

@@ -5,6 +5,7 @@ the emulated ones.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from hal.pi.ads1115 import Adc
@@ -98,7 +99,7 @@ class _Builder:
 
     def _bus(self, number: int) -> I2cBus:
         if number not in self._buses:
-            self._buses[number] = I2cBus(lambda: self._parts.smbus(number), f"i2c-{number}")
+            self._buses[number] = I2cBus(partial(self._parts.smbus, number), f"i2c-{number}")
         return self._buses[number]
 
     def _add(self, worker: str, device: Any) -> None:
@@ -113,7 +114,7 @@ class _Builder:
         enable = None
         if pulses["output_enable"] is not None:
             line = pulses["output_enable"]
-            enable = OutputEnable(lambda: self._parts.pin_out("/dev/gpiochip0", line), line)
+            enable = OutputEnable(partial(self._parts.pin_out, "/dev/gpiochip0", line), line)
         chip = Pulses(
             self._bus(pulses["bus"]),
             pulses["address"],
@@ -148,7 +149,7 @@ class _Builder:
         if not arm:
             return None
         slot = Slot()
-        open_pin = lambda: self._parts.pin_in(arm["device"], arm["gpio"], arm["pull"], arm["inverted"])  # noqa: E731
+        open_pin = partial(self._parts.pin_in, arm["device"], arm["gpio"], arm["pull"], arm["inverted"])
         self._add(SERIAL, Switch(open_pin, arm["gpio"], slot, self._tick_us, name="arm switch"))
         return slot
 
@@ -194,22 +195,19 @@ class _Builder:
         )
 
     def _ping(self, name: str, chip: dict[str, Any], values: dict[str, tuple[Slot, int]]) -> None:
-        open_line = lambda: self._parts.serial(chip["device"], chip["baud"])  # noqa: E731
+        open_line = partial(self._parts.serial, chip["device"], chip["baud"])
         slot = values["distance"][0]
         self._add(SERIAL, Sonar(open_line, slot, _period_us(chip), chip["confidence"], name))
 
     def _line(self, name: str, chip: dict[str, Any], values: dict[str, tuple[Slot, int]]) -> None:
-        open_line = lambda: self._parts.serial(chip["device"], chip["baud"])  # noqa: E731
+        open_line = partial(self._parts.serial, chip["device"], chip["baud"])
         slots = {int(field): slot for field, (slot, _) in values.items()}
         self._add(SERIAL, Lines(open_line, chip["fields"], slots, self._tick_us, name))
 
     def _gpio(self, name: str, chip: dict[str, Any], values: dict[str, tuple[Slot, int]]) -> None:
         for text, (slot, _) in values.items():
             line = int(text)
-
-            def open_pin(line: int = line) -> Any:
-                return self._parts.pin_in(chip["device"], line, chip["pull"], chip["inverted"])
-
+            open_pin = partial(self._parts.pin_in, chip["device"], line, chip["pull"], chip["inverted"])
             self._add(SERIAL, Switch(open_pin, line, slot, _period_us(chip), name=f"{name} line {line}"))
 
 

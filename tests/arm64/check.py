@@ -179,6 +179,10 @@ def ticking(state: dict) -> str:
     return state["StatusText"].split(", lost")[0]
 
 
+def pace(said: dict) -> str:
+    return f"{said['ticks_per_s']:.2f} Hz, gaps to {said['longest_gap_s']:.2f} s"
+
+
 def elapsed(start: float) -> str:
     return f"{time.monotonic() - start:.0f} s"
 
@@ -231,10 +235,8 @@ def check_raspi3b(tar: Path) -> None:
         ask(machine, "up", 100)
         free = ask(machine, "rate", 60)
         good = abs(hung["ticks_per_s"] / RATE_HZ - 1) < 0.01 and hung["longest_gap_s"] < bus["seconds"]
-        measured = "; ".join(
-            f"{one['ticks_per_s']:.2f} Hz, gaps to {one['longest_gap_s']:.2f} s" for one in (hung, free)
-        )
-        note("raspi3b", "the loop ticks on meanwhile", good, f"{measured} on a bus that refuses at once")
+        measured = f"{pace(hung)}; {pace(free)} on a bus that refuses at once"
+        note("raspi3b", "the loop ticks on meanwhile", good, measured)
 
 
 CHECKS = {"virt": check_virt, "image": check_image, "raspi3b": check_raspi3b}

@@ -21,13 +21,12 @@ class Userland:
     def __init__(self, tar: Path, name: str) -> None:
         self.root = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=BUILD))
         subprocess.run(["tar", "-xpf", str(tar), "-C", str(self.root), "--exclude=./dev/*"], check=True)
-        self._take_kernel()
+        self._take_kernel(BUILD / f"kernel-{tar.stem}")
         self._prepare()
 
-    def _take_kernel(self) -> None:
+    def _take_kernel(self, kernel: Path) -> None:
         """The kernel beside the folder, and the few modules a test needs in it."""
         package = next((self.root / "root").glob("linux-image-*.deb"))
-        kernel = BUILD / "kernel"
         if not kernel.is_dir():
             subprocess.run(["dpkg", "-x", str(package), f"{kernel}.new"], check=True)
             Path(f"{kernel}.new").rename(kernel)
