@@ -3,9 +3,11 @@
 python tests/hil/cuts.py [VEHICLE SCENARIO]     20 cuts each of 0.5, 2 and 10 s, in lockstep and free (8 minutes)
 """
 
+import itertools
 import random
 import sys
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +19,9 @@ from tools.vehicles import open_vehicle
 from tools.wire import Wire
 
 LENGTHS_S = (0.5, 2.0, 10.0)
+PATIENCE_S = (
+    1.0  # in lockstep, for an answer: five times the controller's dead-man, so that it acts within it
+)
 CONTROLLER_TICKS = 20  # the controller's dead-man here; `caudal run --on hil:PORT` has 200
 
 
@@ -41,7 +46,7 @@ class Cutter:
         self._free = free
         dead_man_ms = CONTROLLER_TICKS * 1000 // self._rate_hz
         self.wire = Wire(
-            vehicle, scenario, seed, free=free, patience_s=0.3, gone_s=0.0, dead_man_ms=dead_man_ms
+            vehicle, scenario, seed, free=free, patience_s=PATIENCE_S, gone_s=0.0, dead_man_ms=dead_man_ms
         )
         self._swim_until_pulsing()
 
@@ -70,12 +75,15 @@ class Cutter:
         assert plant_safe is not None, "the plant never let go"
         return Cut(plant_safe, controller_safe, back, self._largest_step(sent[first], sent[mended:]))
 
-    def _swim_until_pulsing(self, patience_ticks: int = 300) -> int | None:
-        for tick in range(patience_ticks):
+    def _swim_until_pulsing(self) -> int | None:
+        """However busy the machine is; None after a minute of it."""
+        give_up = time.monotonic() + 60
+        for tick in itertools.count():
             self.wire.swim(1 / self._rate_hz)
             if any(self.wire.outputs[-1]):
                 return tick
-        return None
+            if time.monotonic() > give_up:
+                return None
 
     def _largest_step(self, last: list[int], outputs: list[list[int]]) -> float:
         """From what was sent last before the cut on; ticks without pulses are no steps."""

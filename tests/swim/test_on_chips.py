@@ -170,7 +170,13 @@ def start(tmp_path, *options) -> tuple[subprocess.Popen, os.PathLike]:
         f"emulated:{registers}",
     ]
     command += ["--realtime", "--for", "600", "--log", str(tmp_path / "log.mcap"), *options]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    # Ctrl-C as at a terminal, also where the tests run in the background, which ignores it.
+    process = subprocess.Popen(
+        command,
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
     seen = set()
     while len(seen) < 3:  # it swims
         assert process.poll() is None
@@ -184,7 +190,10 @@ def start(tmp_path, *options) -> tuple[subprocess.Popen, os.PathLike]:
 def test_told_to_end_its_pulses_are_off(tmp_path, number):
     process, registers = start(tmp_path)
     process.send_signal(number)
-    assert process.wait(60) == 1  # stopped early
+    try:
+        assert process.wait(60) == 1  # stopped early
+    finally:
+        process.kill()
     assert not any(pulses_of(registers))
 
 
