@@ -19,7 +19,7 @@ COMMANDS = {
     "hil": "hardware in the loop: the plant at one end of a wire, the controller at the other",
     "probe": "what answers on the buses, and is it what the vehicle file expects",
     "calibrate": "a servo, the pulses' clock, a thruster, a leak probe: measure and write down",
-    "deploy": "a vehicle's controller onto a microcontroller",
+    "deploy": "a vehicle's controller onto a Raspberry Pi or a microcontroller",
     "faults": "break a vehicle's chips at random instants: what must hold, whatever breaks?",
     "replay": "the controller again on recorded input: bit-identical?",
     "compare": "two runs, command by command",
