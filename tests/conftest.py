@@ -1,8 +1,11 @@
 """What many tests need: the command line as a user runs it."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,8 +17,18 @@ settings.register_profile(
 )
 settings.load_profile("caudal")
 
+# Programs that tests start hear Ctrl-C, also where the tests run in the background, which ignores it.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 ROOT = Path(__file__).parents[1]
 EEL = ROOT / "tests" / "vehicles" / "eel.toml"
+
+
+def left_out(reason: str) -> None:
+    """Where what a test needs cannot be had; never where nothing may be left out (.ci/run)."""
+    assert not os.environ.get("CAUDAL_TEST_ALL"), f"nothing may be left out here: {reason}"
+    pytest.skip(reason)
 
 
 class Caudal:

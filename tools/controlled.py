@@ -69,6 +69,15 @@ def read_settings(file: VehicleFile) -> dict[str, Any]:
     return settings
 
 
+def _expect_tables(file: VehicleFile) -> None:
+    """A table or key that belongs to nobody is a slip. Where the plant is not installed, its tables are not known."""
+    try:
+        from sim_plant.spec import TABLES
+    except ImportError:
+        return
+    file.expect_tables((*onboard.vehicle.TABLES, *TABLES, "excite"))
+
+
 def open_controlled(
     name_or_path: str, overrides: list[str], scenario: str | None
 ) -> tuple[Controlled, str, dict[str, Any]]:
@@ -76,6 +85,7 @@ def open_controlled(
 
     def read(lines: list[str]) -> Controlled:
         file = VehicleFile.open(onboard.vehicle.find(name_or_path), lines)
+        _expect_tables(file)
         return Controlled(file, read_settings(file))
 
     vehicle = read(overrides)

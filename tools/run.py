@@ -14,9 +14,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
         type=backend,
         default="sim",
         metavar="BOARD",
-        help="what the board stands on: sim (default); emulated, the real drivers on emulated chips; "
-        "pi, this computer's own buses; or hil:PORT, a plant at the other end of a wire "
-        "(PORT as caudal hil plant has it: a serial device, pty, tcp:HOST:PORT, tcp:PORT)",
+        help="what the board stands on: sim (default); emulated, the real drivers on emulated chips "
+        "(emulated:FILE keeps the PCA9685's registers there); pi, this computer's own buses; or hil:PORT, a plant "
+        "at the other end of a wire (PORT as caudal hil plant has it: a serial device, pty, tcp:HOST:PORT, tcp:PORT)",
     )
     command.add_argument(
         "--fault",

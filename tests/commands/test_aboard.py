@@ -172,3 +172,8 @@ def test_a_switch_arms_only_if_it_was_open_before(tmp_path):
         armed.append(told._loop.state.armed)
     recorder.close()
     assert armed == [False] * 10 + [True] * 5 + [False] * 5
+
+
+def test_a_key_of_nobody_is_refused_aboard_too(capsys):
+    assert main(["run", "fish", "--on", "pi", "--set", "rate_hz=50"]) == 2
+    assert "rate_hz (from --set) is not a key of a vehicle file" in capsys.readouterr().err

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, Caudal
+from tests.conftest import ROOT, Caudal, left_out
 
 BOARD = ROOT / "deploy" / "mcu" / "boards" / "pico-fish.toml"
 FAKES = ROOT / "tests" / "mcu" / "fake_machine"
@@ -23,12 +23,6 @@ def got(script: str, **environment: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         command, capture_output=True, text=True, timeout=600, check=False, env={**os.environ, **environment}
     )
-
-
-def left_out(reason: str) -> None:
-    """Where what a test needs cannot be had; never where nothing may be left out (.ci/run)."""
-    assert not os.environ.get("CAUDAL_TEST_ALL"), f"nothing may be left out here: {reason}"
-    pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.mcu.conftest import got, left_out
+from tests.conftest import left_out
+from tests.mcu.conftest import got
 from tools.cli import main
 from tools.microbit import Microbit
 from tools.microbit_end import MicrobitEnd

@@ -170,13 +170,7 @@ def start(tmp_path, *options) -> tuple[subprocess.Popen, os.PathLike]:
         f"emulated:{registers}",
     ]
     command += ["--realtime", "--for", "600", "--log", str(tmp_path / "log.mcap"), *options]
-    # Ctrl-C as at a terminal, also where the tests run in the background, which ignores it.
-    process = subprocess.Popen(
-        command,
-        stderr=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     seen = set()
     while len(seen) < 3:  # it swims
         assert process.poll() is None
