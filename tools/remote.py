@@ -8,7 +8,7 @@ from onboard.record import Recorder, Topic
 from sim_plant.world import Body
 from tools.plant_end import PlantEnd
 from tools.ramp import Ramp
-from tools.say import patience
+from tools.say import note, patience
 
 DEAD_MAN_TICKS = 20  # free running: so many without a new answer, and there are no pulses
 PATIENCE_S = 2.0  # lockstep: how long an answer may take before the controller counts as gone; no tick passes meanwhile
@@ -97,6 +97,9 @@ class Remote:
         self._met = self._met or answer is not None
         if self._met and (answer is None) != self.gone:
             self.gone = answer is None
+            note(
+                f"caudal: {self.name}'s controller is {'gone, its outputs are safe' if self.gone else 'back'}"
+            )
             if self._recorder:
                 kind = "controller gone" if self.gone else "controller back"
                 self._recorder.event(time_ns, kind, vehicle=self.name, tick=self._tick)

@@ -78,8 +78,9 @@ def test_a_controller_killed_and_started_anew_takes_over(sides, tmp_path):
     swims_on(tmp_path / "hil.mcap")
     first.kill()
     first.wait()
+    said(plant, "controller is gone")
     second = sides.controller(line)
-    swims_on(tmp_path / "hil.mcap")
+    said(plant, "controller is back")  # a plant swims on alone: that its log grows would prove nothing
     plant.terminate()
     out, _ = plant.communicate(timeout=60)
     assert '"fault": null' in out and second.wait(timeout=60) == 0
