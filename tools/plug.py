@@ -29,7 +29,7 @@ FORMS = (
 BAUD = 921_600
 RETRY_S = 0.2
 CONNECT_S = 2.0
-LINGER_S = 1.0
+LINGER_S = 5.0  # it goes as soon as the other side has read
 SOON_GONE = (
     ("TCP_USER_TIMEOUT", 2000),  # ms that sent bytes may stay without an acknowledgement
     ("TCP_KEEPIDLE", 1),  # s
