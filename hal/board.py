@@ -16,7 +16,7 @@ NEVER = 1 << 29  # age of a reading that has not come yet, in ticks
 class Actuator:
     """One output channel. Limits, slew (a second) and the safe state are fixed-point SI; None is off."""
 
-    def __init__(self, name, port, map, low, high, slew, safe, battery=None):
+    def __init__(self, name, port, map, low, high, slew, safe, follows=None):
         self.name = name
         self.port = port
         self.map = map
@@ -24,7 +24,7 @@ class Actuator:
         self.high = high
         self.slew = slew
         self.safe = safe
-        self.battery = battery  # the sensor whose voltage its map follows
+        self.follows = follows  # the sensor that its map goes by: a battery's voltage, a chamber's pressure
 
 
 class Sensor:
@@ -47,7 +47,7 @@ class Board:
         self.age = [NEVER] * len(sensors)
         self._last = [0] * len(sensors)
         self.safe_outputs = [_device(a, a.safe) for a in actuators]
-        self._batteries = [(a, self.sensor(a.battery)) for a in actuators if a.battery]
+        self._followed = [(a.map, self.sensor(a.follows)) for a in actuators if a.follows]
 
     def actuator(self, name):
         return _index(self.actuators, name, "actuator")
@@ -68,10 +68,9 @@ class Board:
             elif self.age[i] < NEVER:
                 self.age[i] += 1
             i += 1
-        for actuator, index in self._batteries:
-            volts = self.reading(index)
-            if volts is not None:
-                actuator.map.use_volts(volts)
+        for map, index in self._followed:
+            sensor = self.sensors[index]
+            map.follow(sensor.map, None if self.age[index] > sensor.max_age else self._last[index])
 
     def reading(self, index):
         """SI value of the latest reading, or None if it is absent or too old."""

@@ -6,7 +6,7 @@ from hal.maps import LinearSensor, PolynomialCurve, ServoMap, TableCurve, TableS
 
 
 def build_board(settings, driver, rate_hz):
-    actuators = [build_actuator(channel) for channel in settings["actuators"]]
+    actuators = [build_actuator(channel, rate_hz) for channel in settings["actuators"]]
     sensors = [build_sensor(channel, rate_hz) for channel in settings["sensors"]]
     return Board(actuators, sensors, driver)
 
@@ -14,28 +14,34 @@ def build_board(settings, driver, rate_hz):
 UNITS = {"servo": "rad", "thruster": "n", "valve": "pa"}  # as the keys of a map's limits end
 
 
-def build_actuator(s):
+def build_actuator(s, rate_hz=None):
     unit = UNITS[s["map"]]
     safe = s["safe_" + unit]
     return Actuator(
         s["name"],
         s["port"],
-        build_map(s),
+        build_map(s, rate_hz),
         fixed(s["min_" + unit]),
         fixed(s["max_" + unit]),
         fixed(s["slew_" + unit + "_s"]),
         None if safe == "off" else fixed(safe),
-        s.get("battery"),
+        s.get("battery") or s.get("pressure"),
     )
 
 
-def build_map(s):
+def build_map(s, rate_hz=None):
+    """rate_hz: of the board's ticks, which a valve's pressure loop goes by; without it the valve has none."""
     low_us, high_us = s.get("low_us"), s.get("high_us")
     if s["map"] == "servo":
         return ServoMap(s["centre_us"], s["us_per_rad"], s["direction"], s["trim_us"], low_us, high_us)
     if s["map"] == "thruster":
         curves = [build_curve(curve) for curve in s["curve"]]
         return ThrusterMap(s["neutral_us"], low_us, high_us, curves, s["nominal_v"])
+    if rate_hz and s.get("pressure"):
+        from hal.pressure import PressureMap  # no vehicle without such a valve carries it
+
+        loop = s["kp"], s["ki"], s["trim_ua"], rate_hz
+        return PressureMap(s["crack_ua"], s["ua_per_pa"], s["high_ua"], *loop)
     return ValveMap(s["crack_ua"], s["ua_per_pa"], s["high_ua"])
 
 

@@ -2,12 +2,13 @@
 
     servo      rad  <-> pulse_us      integer, no allocation on a microcontroller
     thruster   N    <-> pulse_us      measured curves by battery voltage, dead-band skipped
-    valve      Pa   <-> current_ua    crack current, then linear
+    valve      Pa   <-> current_ua    crack current, then linear; with its pressure measured: hal/pressure.py
     sensors    counts -> SI           linear or a monotone table
 
 Actuator maps take fixed-point SI (hal/fixed.py) and give integers; `idle` is the device value that asks
 nothing of the actuator (no pulse, a motor's neutral, no current), and `stays` says whether the actuator then
-stays where it is. Portable: CPython and MicroPython.
+stays where it is. A map that goes by a sensor as well has `follow(sensor's map, count)`, which the board calls once a
+tick; the count is None while the reading is absent. Portable: CPython and MicroPython.
 """
 
 import math
@@ -137,6 +138,11 @@ class ThrusterMap:
         self._last_us = neutral_us
         self.use_volts(nominal_v)
 
+    def follow(self, sensor, count):
+        """The battery's voltage; the last one stays while there is none."""
+        if count is not None:
+            self.use_volts(sensor.to_si(count))
+
     def use_volts(self, volts):
         """Blend the two curves measured nearest to this voltage."""
         k = 0
@@ -199,11 +205,19 @@ class ValveMap:
         self._crack_ua = crack_ua
         self._ua_per_pa = ua_per_pa
         self._high_ua = high_ua
+        # As an integer of 28 bits: its product with a command of 1e6 Pa is below 2**62, a small integer on 64 bits.
+        scale = ua_per_pa / ONE
+        self._shift = 0
+        while scale < 1 << 27 and self._shift < 60:
+            scale *= 2
+            self._shift += 1
+        self._scale = int(scale + 0.5)
+        self._half = (1 << self._shift) >> 1
 
     def to_device(self, pressure):
         if pressure <= 0:
             return 0
-        return min(self._crack_ua + int(pressure * self._ua_per_pa / ONE + 0.5), self._high_ua)
+        return min(self._crack_ua + ((pressure * self._scale + self._half) >> self._shift), self._high_ua)
 
     def to_si(self, current_ua):
         return fixed(max(current_ua - self._crack_ua, 0) / self._ua_per_pa)

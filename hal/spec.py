@@ -92,7 +92,7 @@ class Thruster(_Table, tag_field="map", tag="thruster", kw_only=True, frozen=Tru
 
 
 class Valve(_Table, tag_field="map", tag="valve", kw_only=True, frozen=True):
-    """Pressure to coil current."""
+    """Pressure to coil current. `pressure`: the sensor by which a loop trims the current (hal/pressure.py)."""
 
     port: Port
     crack_ua: Annotated[int, Meta(ge=0, le=1_000_000)]
@@ -102,6 +102,10 @@ class Valve(_Table, tag_field="map", tag="valve", kw_only=True, frozen=True):
     max_pa: Positive
     slew_pa_s: Positive
     safe_pa: Annotated[float, Meta(ge=0)] | Literal["off"] = "off"
+    pressure: str = ""
+    kp: Annotated[float, Meta(ge=0, le=1e6)] = 0.0  # uA a Pa
+    ki: Annotated[float, Meta(ge=0, le=1e6)] = 0.0  # uA a Pa and second
+    trim_ua: Annotated[int, Meta(ge=0, le=1_000_000)] = 0  # most that the loop adds or takes away
 
 
 class Place(_Table, kw_only=True, frozen=True):
@@ -163,6 +167,8 @@ def read(file: VehicleFile) -> dict[str, list[dict[str, Any]]]:
         _check_range(file, key, actuator)
         if isinstance(actuator, Thruster):
             _check_thruster(file, key, actuator, motors, sensors)
+        elif isinstance(actuator, Valve):
+            _check_loop(file, key, actuator, sensors)
     _check_thrusts(file, actuators, motors)
     for name, sensor in sensors.items():
         if isinstance(sensor, Linear):
@@ -262,6 +268,25 @@ def _check_thruster(
     if thruster.motor not in motors:
         known = ", ".join(motors) or "none"
         raise file.error(f"{key}.motor", f"there is no [motor.{thruster.motor}]; there is {known}")
+
+
+def _check_loop(file: VehicleFile, key: str, valve: Valve, sensors: Sensors) -> None:
+    """A pressure loop is whole, or there is none."""
+    if not valve.pressure:
+        for part in ("kp", "ki", "trim_ua"):
+            if getattr(valve, part):
+                problem = "there is no pressure to close the loop with; name its sensor in `pressure`"
+                raise file.error(f"{key}.{part}", problem)
+        return
+    if valve.pressure not in sensors:
+        raise file.error(f"{key}.pressure", f'there is no sensor "{valve.pressure}"')
+    unit = sensors[valve.pressure].unit
+    if unit != "Pa":
+        raise file.error(f"{key}.pressure", f'sensor "{valve.pressure}" reads {unit}; name one of unit "Pa"')
+    if not (valve.kp or valve.ki):
+        raise file.error(f"{key}.pressure", "a loop without a gain does nothing; give kp or ki")
+    if not valve.trim_ua:
+        raise file.error(f"{key}.trim_ua", "the loop may add nothing; give it some current above 0")
 
 
 def _check_thrusts(file: VehicleFile, actuators: Actuators, motors: Motors) -> None:

@@ -1,10 +1,12 @@
-"""Servos and thrusters: pulses in microseconds in, joint angles and a push out.
+"""Servos, thrusters and valves: pulses in microseconds in (a valve: microamperes), angles, pushes, pressures out.
 
-A pulse waits `delay` in the actuator's line before it takes effect. A servo then turns to its angle, at most
-at its rate and with the lag of its position loop, in closed form, so the angle does not depend on the step.
+A pulse or current waits `delay` in the actuator's line before it takes effect. A servo then turns to its angle, at
+most at its rate and with the lag of its position loop, in closed form, so the angle does not depend on the step.
 In a tree of bodies a joint's rate cannot jump: there the servo is of second order (`follow`), or pushes with a
-torque (tree.servo_torque). Thrusters push as motors.py says. Pulse 0 is no pulse: the servo goes limp and stays where
-it is (the water's torque on it is not modelled; a joint that yields trails), the thruster runs down.
+torque (tree.servo_torque). Thrusters push as motors.py says, on the body of the tree that carries them. Valves
+fill chambers as valves.py says, and what these do to joints stands in soft.py. Pulse 0 is no pulse: the servo goes
+limp and stays where it is (the water's torque on it is not modelled; a joint that yields trails), the thruster and the
+chamber run down.
 """
 
 from __future__ import annotations
@@ -14,36 +16,45 @@ import math
 import numpy as np
 
 from sim_plant.compiled import inner
-from sim_plant.devices import Servo, Thruster
-from sim_plant.layout import F, N
+from sim_plant.devices import Servo, Thruster, Valve
+from sim_plant.layout import NEVER_US, F, N
 from sim_plant.motors import run, sag
+from sim_plant.valves import pack_valve, shift
 from sim_plant.water_spec import unit
 
-SERVO, THRUSTER = 0, 1
-NEVER_US = np.iinfo(np.int64).max
+SERVO, THRUSTER, VALVE = 0, 1, 2
 LINE = 256  # pulses that can wait: 0.25 s of delay at a pulse a millisecond
 
 ACTUATOR = np.dtype(
     [("kind", N), ("joint", N), ("neutral_us", F), ("direction", F), ("us_per_rad", F), ("travel_rad", F)]
     + [("rate_rad_s", F), ("resolution_us", F), ("delay_us", N)]
     + [("lag_s", F), ("live", N), ("goal", F), ("first", N), ("waiting", N)]
-    # a thruster: its motor's curves, push and moment on the base for one newton
-    + [("first_curve", N), ("curves", N), ("push", F, 3), ("moment", F, 3), ("dead_us", N)]
+    # a thruster: its motor's curves, its body in a tree, push and moment on that for one newton
+    + [("first_curve", N), ("curves", N), ("body", N), ("push", F, 3), ("moment", F, 3), ("dead_us", N)]
     + [("pulse_us", F), ("force_n", F), ("current_a", F)]
+    # a valve and its chamber: play_ua to either side; pressure now, and its mean over the last step
+    + [("crack_ua", F), ("pa_per_ua", F), ("play_ua", F), ("supply_pa", F), ("leak_share", F)]
+    + [("stuck_us", N), ("leak_us", N), ("spool_ua", F), ("pressure_pa", F), ("mean_pa", F)]
 )
 
 
-def pack_actuator(spec: Servo | Thruster, joint: int, curves: tuple[int, int] = (0, 0)) -> np.ndarray:
+def pack_actuator(
+    spec: Servo | Thruster | Valve, joint: int, curves: tuple[int, int] = (0, 0), body: int = 0
+) -> np.ndarray:
     """One ACTUATOR record without a pulse; `joint` is the servo's place among all joints, `curves` are the first
-    of the thruster's and their number."""
+    of the thruster's and their number, `body` is the one of its tree that it pushes."""
     row = np.zeros(1, ACTUATOR)
-    row["neutral_us"], row["direction"], row["joint"] = spec.neutral_us, spec.direction, joint
-    row["delay_us"], row["lag_s"] = round(spec.delay_s * 1e6), spec.lag_s
+    row["joint"], row["delay_us"], row["lag_s"] = joint, round(spec.delay_s * 1e6), spec.lag_s
+    if isinstance(spec, Valve):
+        row["kind"] = VALVE
+        pack_valve(row, spec)
+        return row
+    row["neutral_us"], row["direction"] = spec.neutral_us, spec.direction
     if isinstance(spec, Servo):
         row["kind"], row["us_per_rad"], row["travel_rad"] = SERVO, spec.us_per_rad, spec.travel_rad
         row["rate_rad_s"], row["resolution_us"] = spec.rate_rad_s, spec.resolution_us
     else:
-        row["kind"], (row["first_curve"], row["curves"]) = THRUSTER, curves
+        row["kind"], row["body"], (row["first_curve"], row["curves"]) = THRUSTER, body, curves
         row["push"] = push = unit(spec.axis)
         row["moment"] = np.cross(spec.at_m, push)
         row["dead_us"] = NEVER_US if spec.dead_from_s is None else round(spec.dead_from_s * 1e6)
@@ -68,9 +79,12 @@ def post(flat, i):
 
 
 @inner
-def take(actuator, pulse_us):
-    """A pulse takes effect: the goal of the servo (rad), or what a thruster's motor runs by."""
+def take(actuator, pulse_us, now_us):
+    """A pulse takes effect: the goal of the servo (rad), what a thruster's motor runs by, or a valve's current (uA)."""
     actuator.live = 1 if pulse_us > 0 else 0
+    if actuator.kind == VALVE:
+        shift(actuator, pulse_us, now_us)
+        return
     offset_us = (pulse_us - actuator.neutral_us) * actuator.direction
     if actuator.kind == SERVO:
         if actuator.resolution_us > 0.0:
@@ -122,7 +136,7 @@ def pull_due(flat, a, now_us):
     """Pulses whose time has come take effect."""
     actuator = flat.actuators[a]
     while actuator.waiting > 0 and flat.due_us[a, actuator.first] <= now_us:
-        take(actuator, flat.pulses_us[a, actuator.first])
+        take(actuator, flat.pulses_us[a, actuator.first], now_us)
         actuator.first = (actuator.first + 1) % LINE
         actuator.waiting -= 1
 
@@ -151,7 +165,7 @@ def drive(flat, i, start_us, duration_us):
             due_us = max(flat.due_us[a, actuator.first], at_us)
             impulse_n_s += act(flat, i, a, at_us, due_us - at_us)
             at_us = due_us
-            take(actuator, flat.pulses_us[a, actuator.first])
+            take(actuator, flat.pulses_us[a, actuator.first], at_us)
             actuator.first = (actuator.first + 1) % LINE
             actuator.waiting -= 1
         impulse_n_s += act(flat, i, a, at_us, end_us - at_us)
@@ -162,11 +176,15 @@ def drive(flat, i, start_us, duration_us):
 
 @inner
 def tell(flat, i, out, k):
-    """Put the push of each of body i's thrusters and its battery's voltage into out, from place k on."""
+    """Put body i's thrusters' pushes, its chambers' pressures and its battery's voltage into out, from place k on."""
     body = flat.bodies[i]
     for a in range(body.first_actuator, body.first_actuator + body.actuators):
         if flat.actuators[a].kind == THRUSTER:
             out[k] = flat.actuators[a].force_n
+            k += 1
+    for a in range(body.first_actuator, body.first_actuator + body.actuators):
+        if flat.actuators[a].kind == VALVE:
+            out[k] = flat.actuators[a].pressure_pa
             k += 1
     if body.full_v > 0.0:
         out[k] = body.battery_v

@@ -11,6 +11,7 @@ from sim_plant.words import AtLeastZero, Kind, Number, Positive
 
 PulseUs = Annotated[int, Meta(ge=500, le=2500)]
 Side = Literal[1, -1]
+Pascals = Annotated[float, Meta(gt=0, le=1e8)]
 
 
 class Servo(Kind, tag="servo", kw_only=True, frozen=True):
@@ -30,12 +31,13 @@ class Servo(Kind, tag="servo", kw_only=True, frozen=True):
 
 
 class Thruster(Kind, tag="thruster", kw_only=True, frozen=True):
-    """Pushes the base at at_m along its axis, by its motor's curves (`plant.motor`) at the battery's voltage.
+    """Pushes its body at at_m along its axis, by its motor's curves (`plant.motor`) at the battery's voltage.
 
     In the plane of the quick law only the axis' part along the heading pushes, and turns nothing.
     """
 
     motor: str
+    body: str | None = None  # of a tree, whose axes at_m and axis are in; without it the base
     at_m: Three = ORIGIN
     axis: Three = (1.0, 0.0, 0.0)  # made a unit vector
     neutral_us: PulseUs = 1500
@@ -43,6 +45,20 @@ class Thruster(Kind, tag="thruster", kw_only=True, frozen=True):
     lag_s: AtLeastZero = 0.0  # of push and current
     delay_s: Annotated[float, Meta(ge=0, le=0.25)] = 0.0
     dead_from_s: AtLeastZero | None = None  # a fault: from then on it runs down, whatever the pulse
+
+
+class Valve(Kind, tag="valve", kw_only=True, frozen=True):
+    """Proportional, before a hydraulic chamber: whole microamperes in, the chamber's pressure out (valves.py)."""
+
+    crack_ua: AtLeastZero  # up to here it stays shut
+    pa_per_ua: Positive  # from there on
+    hysteresis_ua: AtLeastZero = 0.0  # between the way up and the way down
+    supply_pa: Pascals  # there is no more
+    lag_s: AtLeastZero = 0.0  # of the chamber
+    delay_s: Annotated[float, Meta(ge=0, le=0.25)] = 0.0
+    stuck_from_s: AtLeastZero | None = None  # a fault: from then on the spool stays where it is
+    leak_from_s: AtLeastZero | None = None  # a fault: from then on the chamber holds less ...
+    leak_share: Annotated[float, Meta(ge=0, le=1)] = 0.0  # ... by this share of what the valve gives
 
 
 class Sensor(Kind, kw_only=True, frozen=True):
@@ -152,6 +168,23 @@ class JointAngle(Sensor, tag="joint", kw_only=True, frozen=True):
     noise_rad: AtLeastZero = 0.0
 
 
+class Stroke(Sensor, tag="stroke", kw_only=True, frozen=True):
+    """How far a prismatic joint is out."""
+
+    joint: str
+    metres_per_count: Positive
+    noise_m: AtLeastZero = 0.0
+
+
+class Pressure(Sensor, tag="pressure", kw_only=True, frozen=True):
+    """Of the chamber behind a valve."""
+
+    chamber: str  # the valve's name
+    pascals_per_count: Positive
+    zero_counts: int = 0
+    noise_pa: AtLeastZero = 0.0
+
+
 class Battery(Sensor, tag="battery", kw_only=True, frozen=True):
     """The voltage of `plant.battery` under its load."""
 
@@ -161,5 +194,5 @@ class Battery(Sensor, tag="battery", kw_only=True, frozen=True):
 
 AnySensor = (
     Sonar | Bumper | Heading | Roll | Pitch | YawRate | RollRate | PitchRate | SurgeAcceleration | Depth
-    | PositionX | PositionY | TargetX | TargetY | JointAngle | Battery
+    | PositionX | PositionY | TargetX | TargetY | JointAngle | Stroke | Pressure | Battery
 )  # fmt: skip

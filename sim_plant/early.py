@@ -66,7 +66,7 @@ def second() -> None:
     # By now the first has what this shares with a tree's sweep.
     tree.forward.compile((one, VECTOR, VECTOR))
     settle.compile((flat,))
-    forest.actuate.compile((flat, one, int64, VECTOR, VECTOR, MOVES, float64))
+    forest.actuate.compile((flat, one, int64, VECTOR, MOVES, float64))
     forest.observe_tree.compile((flat, trees, int64, VECTOR))
     tree.inverse_forces.compile((one, VECTOR, VECTOR))
 

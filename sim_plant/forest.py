@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim_plant.actuators import SERVO, follow, post, pull_due, tell
+from sim_plant.actuators import THRUSTER, VALVE, follow, post, pull_due, tell
 from sim_plant.compiled import compiled, inner
 from sim_plant.contact import clearance_m, place_hull, settle
 from sim_plant.devices import Servo
@@ -21,6 +21,8 @@ from sim_plant.layout import JOINT
 from sim_plant.model import Model
 from sim_plant.motors import run, sag
 from sim_plant.sensors import sample_due
+from sim_plant.skin import feel, tell_skin
+from sim_plant.soft import press
 from sim_plant.spatial import add, cross, quaternion_matrix, scale, turned, turned_back, vector
 from sim_plant.spec import PlantSpec
 from sim_plant.tether import unwound
@@ -28,6 +30,7 @@ from sim_plant.tree import place
 from sim_plant.tree_layout import Tree
 from sim_plant.tree_step import sound, step
 from sim_plant.tree_sums import com_at
+from sim_plant.valves import fill
 
 TOLD = Tree._fields.index("told")
 
@@ -37,7 +40,7 @@ class Forest(NamedTuple):
     spans: np.ndarray  # (vehicle, field of Tree, 2): from, to
     states: np.ndarray  # of all vehicles
     state_spans: np.ndarray  # (vehicle, 2)
-    forces: np.ndarray  # of all vehicles, on base and joints; spans as of Tree.told
+    forces: np.ndarray  # of all vehicles, on base and joints (none now); spans as of Tree.told
     moves: np.ndarray  # (vehicle, 3, 3, driven joint): tree_step's rows for one step
 
 
@@ -121,26 +124,31 @@ def state_and_force(forest, i):
 
 
 @inner
-def actuate(flat, tree, i, x, force, move, dt_s):
-    """Pulses become motions of driven joints, goals of the others' servos, and pushes, for one step."""
+def actuate(flat, tree, i, x, move, dt_s):
+    """Pulses become motions of driven joints, goals of the others' servos, pushes and springs, for one step."""
     body = flat.bodies[i]
     for k in range(body.first_joint, body.first_joint + body.joints):
         j = flat.joints[k].told
         if j >= 0:  # without a servo it stays
             for row in range(3):
                 move[row, 0, j], move[row, 1, j], move[row, 2, j] = x[flat.joints[k].q_at], 0.0, 0.0
-    for r in range(6):
-        force[r] = 0.0
+    for b in range(len(tree.bodies)):
+        for r in range(6):
+            tree.bodies[b].push[r] = 0.0
     thrusters_a = 0.0
     for a in range(body.first_actuator, body.first_actuator + body.actuators):
         actuator = flat.actuators[a]
         pull_due(flat, a, flat.world[0].time_us)
-        if actuator.kind != SERVO:
+        if actuator.kind == VALVE:
+            fill(actuator, flat.world[0].time_us, dt_s)
+            continue
+        if actuator.kind == THRUSTER:
             push_n = run(flat, actuator, body.battery_v, flat.world[0].time_us, dt_s)
             thrusters_a += actuator.current_a
+            pushed = tree.bodies[actuator.body]
             for r in range(3):
-                force[r] += push_n * actuator.push[r]
-                force[r + 3] += push_n * actuator.moment[r]
+                pushed.push[r] += push_n * actuator.push[r]
+                pushed.push[r + 3] += push_n * actuator.moment[r]
             continue
         joint = flat.joints[actuator.joint]
         j = joint.told
@@ -155,6 +163,8 @@ def actuate(flat, tree, i, x, force, move, dt_s):
             move[row, 0, j] = angle + rate * t + 0.5 * acceleration * t * t
             move[row, 1, j] = rate + acceleration * t
             move[row, 2, j] = acceleration
+    for k in range(body.first_soft, body.first_soft + body.softs):
+        press(flat.softs[k], flat.actuators, tree.bodies)
     sag(body, thrusters_a, dt_s)
     body.wound_rad = unwound(body.heading_rad, body.wound_rad)
     tree.water[0].last_heading_rad = body.wound_rad
@@ -226,7 +236,7 @@ def advance_trees(flat, forest, duration_us, step_us):
             tree, (x, force) = tree_of(forest, i), state_and_force(forest, i)
             for j in range(len(x)):
                 tree.keep[j] = x[j]
-            actuate(flat, tree, i, x, force, forest.moves[i], dt_s)
+            actuate(flat, tree, i, x, forest.moves[i], dt_s)
             step(tree, x, force, forest.moves[i], 0, dt_s, True)
             if not sound(x):
                 for j in range(len(x)):
@@ -246,13 +256,16 @@ def advance_trees(flat, forest, duration_us, step_us):
         for i in range(len(flat.bodies)):
             body = flat.bodies[i]
             body.surge_m_s2 = (body.speed_m_s - body.old_speed_m_s) / dt_s
+            if body.skin_points > 0:
+                x, _ = state_and_force(forest, i)
+                feel(flat, tree_of(forest, i), i, x)
             sample_due(flat, i)
     return 0, 0
 
 
 @compiled
 def observe_tree(flat, forest, i, out):
-    """Fill `out` with world.SEEN, TREE_SEEN, the joint angles of body i, its thrusters' pushes and its voltage."""
+    """Fill `out` with world.SEEN, TREE_SEEN, the joints of body i, what actuators.tell tells, and skin.SEEN."""
     body = flat.bodies[i]
     tree, (x, _) = tree_of(forest, i), state_and_force(forest, i)
     place(tree, x)
@@ -274,3 +287,5 @@ def observe_tree(flat, forest, i, out):
     for k in range(body.joints):
         out[16 + k] = flat.joints[body.first_joint + k].angle_rad
     tell(flat, i, out, 16 + body.joints)
+    if body.skin_points > 0:
+        tell_skin(flat, tree, i, out)

@@ -9,6 +9,7 @@ import numpy as np
 from sim_plant.spec import PlantSpec, Strouhal
 
 F, N = np.float64, np.int64
+NEVER_US = np.iinfo(np.int64).max
 
 
 WORLD = np.dtype(
@@ -26,7 +27,9 @@ WORLD = np.dtype(
 BODY = np.dtype(
     # where its parts stand in the other arrays
     [("first_joint", N), ("joints", N), ("first_actuator", N), ("actuators", N), ("first_sensor", N)]
-    + [("sensors", N), ("next_sample_us", N), ("deflected_joints", N)]
+    + [("sensors", N), ("next_sample_us", N), ("deflected_joints", N), ("first_soft", N), ("softs", N)]
+    # its skin, the least clearance since it was last looked at, and of which point
+    + [("first_skin", N), ("skin_points", N), ("skin_m", F), ("skin_point", N)]
     # motion
     + [("x_m", F), ("y_m", F), ("heading_rad", F), ("speed_m_s", F), ("yaw_rate_rad_s", F)]
     + [("roll_rad", F), ("pitch_rad", F), ("roll_rate_rad_s", F), ("pitch_rate_rad_s", F)]
@@ -65,9 +68,10 @@ class Flat(NamedTuple):
     joints: np.ndarray  # JOINT, body by body, front to tip
     actuators: np.ndarray  # actuators.ACTUATOR
     written: np.ndarray  # (body): 1 when commands_us are new
-    commands_us: np.ndarray  # what the next step puts on each actuator's line
+    commands_us: np.ndarray  # what the next step puts on each actuator's line; a valve's are uA
     curves: np.ndarray  # motors.CURVE
     curve_points: np.ndarray  # (point, 3) of all curves: us, N, A
+    softs: np.ndarray  # soft.SOFT
     due_us: np.ndarray  # (actuator, place in the line): when a pulse takes effect
     pulses_us: np.ndarray  # (actuator, place in the line)
     sensors: np.ndarray  # sensors.SENSOR
@@ -75,6 +79,8 @@ class Flat(NamedTuple):
     normals: np.ndarray  # (sensor, draw)
     uniforms: np.ndarray  # (sensor, draw)
     cylinders: np.ndarray  # (cylinder, 3): x, y, radius
+    spheres: np.ndarray  # (sphere, 4): x, y, z, radius
+    skin: np.ndarray  # skin.POINT, body by body
     hulls: np.ndarray  # (body, head or tail, corner, 2)
     touching: np.ndarray  # (body, 4 walls + cylinders + bodies): 1 while a contact lasts
 

@@ -11,8 +11,10 @@ import math
 import numpy as np
 
 from sim_plant.compiled import inner
-from sim_plant.layout import F, N
+from sim_plant.devices import Thruster
+from sim_plant.layout import F, Flat, N
 from sim_plant.motor_spec import Motor
+from sim_plant.spec import PlantSpec
 
 CURVE = np.dtype([("battery_v", F), ("first", N), ("points", N)])
 
@@ -25,6 +27,17 @@ def pack_motor(motor: Motor, first_point: int) -> tuple[np.ndarray, np.ndarray]:
         points.append(np.column_stack([curve.pulses_us, curve.forces_n, curve.currents_a]))
         first_point += len(curve.pulses_us)
     return curves, np.concatenate(points)
+
+
+def with_motors(flat: Flat, spec: PlantSpec) -> tuple[np.ndarray, np.ndarray, dict[str, tuple[int, int]]]:
+    """The world's curves and their points with those of a vehicle's motors; each thruster's (first, number)."""
+    curves, points, places = flat.curves, flat.curve_points, {}
+    for name, motor in spec.motor.items():
+        places[name] = (len(curves), len(motor.curve))
+        more, more_points = pack_motor(motor, len(points))
+        curves, points = np.concatenate([curves, more]), np.concatenate([points, more_points])
+    thrusters = {n: places[a.motor] for n, a in spec.actuator.items() if isinstance(a, Thruster)}
+    return curves, points, thrusters
 
 
 @inner

@@ -27,25 +27,29 @@ TOUCH_M = 1e-3  # nearer than this is touching
 NO_TARGET, STILL, CIRCLE, LINE = 0, 1, 2, 3
 
 (SONAR, BUMPER, HEADING, YAW_RATE, SURGE, DEPTH, POSITION_X, POSITION_Y, TARGET_X, TARGET_Y, JOINT_ANGLE,
- BATTERY, ROLL, PITCH, ROLL_RATE, PITCH_RATE) = range(16)  # fmt: skip
+ BATTERY, ROLL, PITCH, ROLL_RATE, PITCH_RATE, STROKE, PRESSURE) = range(18)  # fmt: skip
 KINDS = {
     tables.Sonar: SONAR, tables.Bumper: BUMPER, tables.Heading: HEADING, tables.YawRate: YAW_RATE,
     tables.SurgeAcceleration: SURGE, tables.Depth: DEPTH, tables.PositionX: POSITION_X,
     tables.PositionY: POSITION_Y, tables.TargetX: TARGET_X, tables.TargetY: TARGET_Y,
     tables.JointAngle: JOINT_ANGLE, tables.Battery: BATTERY, tables.Roll: ROLL, tables.Pitch: PITCH,
-    tables.RollRate: ROLL_RATE, tables.PitchRate: PITCH_RATE,
+    tables.RollRate: ROLL_RATE, tables.PitchRate: PITCH_RATE, tables.Stroke: STROKE,
+    tables.Pressure: PRESSURE,
 }  # fmt: skip
 
 SENSOR = np.dtype(
     [("kind", N), ("period_us", F), ("due_us", N), ("born_us", N), ("draw", N), ("drop_out", F)]
-    + [("per_count", F), ("zero_counts", N), ("noise", F), ("bias", F), ("joint", N)]
+    + [("per_count", F), ("zero_counts", N), ("noise", F), ("bias", F), ("joint", N), ("valve", N)]
     + [("x_m", F), ("y_m", F), ("bearing_rad", F), ("half_rad", F), ("beams", N), ("range_m", F)]
     + [("wave_m", F), ("wave_length_m", F), ("wave_hz", F), ("lost_us", N), ("found_us", N)]
 )
 
 
-def pack_sensor(spec: tables.AnySensor, joints: dict[str, int], born_us: int, draw: float) -> np.ndarray:
-    """One SENSOR record; `joints` are places among all joints, `draw` a normal number for a constant bias."""
+def pack_sensor(
+    spec: tables.AnySensor, joints: dict[str, int], valves: dict[str, int], born_us: int, draw: float
+) -> np.ndarray:
+    """One SENSOR record; `joints` are places among all joints, `valves` among all actuators (one that is not there
+    never gets a current), `draw` a normal number for a constant bias."""
     row = np.zeros(1, SENSOR)
     row["kind"], row["born_us"], row["due_us"] = KINDS[type(spec)], born_us, born_us
     row["period_us"], row["drop_out"] = 1e6 / spec.rate_hz, spec.drop_out
@@ -62,6 +66,12 @@ def pack_sensor(spec: tables.AnySensor, joints: dict[str, int], born_us: int, dr
         case tables.JointAngle():
             row["per_count"], row["noise"] = spec.rad_per_count, spec.noise_rad
             row["joint"] = joints[spec.joint]
+        case tables.Stroke():
+            row["per_count"], row["noise"] = spec.metres_per_count, spec.noise_m
+            row["joint"] = joints[spec.joint]
+        case tables.Pressure():
+            row["per_count"], row["noise"] = spec.pascals_per_count, spec.noise_pa
+            row["zero_counts"], row["valve"] = spec.zero_counts, valves.get(spec.chamber, -1)
         case tables.Rate():
             row["per_count"], row["noise"] = spec.rad_s_per_count, spec.noise_rad_s
             row["bias"] = spec.bias_rad_s * draw
@@ -231,6 +241,8 @@ def truth_of(flat, i, sensor):
         return camera_m(sensor, target_at(flat.world[0])[1], now_s)
     if kind == BATTERY:
         return body.battery_v
+    if kind == PRESSURE:
+        return flat.actuators[sensor.valve].pressure_pa if sensor.valve >= 0 else 0.0
     return flat.joints[sensor.joint].angle_rad
 
 

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, field
 
-from sim_plant.devices import AnySensor, Battery, JointAngle, Servo, Sonar, Thruster
+from sim_plant.devices import AnySensor, Battery, JointAngle, Pressure, Servo, Sonar, Stroke, Thruster, Valve
 from sim_plant.motor_spec import Motor, Pack, motor_problems, pack_problems, thruster_problems
+from sim_plant.skin_spec import Piece, skin_problems
+from sim_plant.soft_spec import Soft, soft_problems
 from sim_plant.tree_spec import TreeSpec, scalar_joints
 from sim_plant.tree_spec import disagreements as tree_disagreements
 from sim_plant.trial_spec import Trial, trial_disagreements
@@ -85,10 +87,12 @@ class PlantSpec(Table, kw_only=True, frozen=True):
     depth_m: AtLeastZero = 0.0  # at which it starts
     afloat: bool = False  # a tree starts where it floats, not at depth_m
     hull: Hull | None = None  # without one it meets nothing
+    skin: list[Piece] = field(default_factory=list)  # of a tree: where its clearance is taken from
     tether: Tether | None = None
     battery: Pack | None = None  # a must with thrusters, and with a sensor of its voltage
     motor: dict[str, Motor] = field(default_factory=dict)
-    actuator: dict[str, Servo | Thruster] = field(default_factory=dict)
+    actuator: dict[str, Servo | Thruster | Valve] = field(default_factory=dict)
+    soft: dict[str, Soft] = field(default_factory=dict)  # of a tree
     sensor: dict[str, AnySensor] = field(default_factory=dict)
     strouhal: Strouhal | None = None
     tree: TreeSpec | None = None
@@ -101,6 +105,16 @@ class PlantSpec(Table, kw_only=True, frozen=True):
         return scalar_joints(self.tree) if self.tree else []
 
     @property
+    def slides(self) -> list[str]:
+        """Those of them that are prismatic."""
+        bodies = self.tree.body if self.model == "tree" and self.tree else []
+        return [body.joint.name for body in bodies if body.joint and body.joint.kind == "prismatic"]
+
+    @property
+    def valves(self) -> list[str]:
+        return [name for name, actuator in self.actuator.items() if isinstance(actuator, Valve)]
+
+    @property
     def idle(self) -> list[str]:
         """Joints behind these that turn and do nothing."""
         return self.strouhal.idle if self.model == "strouhal" and self.strouhal else []
@@ -109,6 +123,15 @@ class PlantSpec(Table, kw_only=True, frozen=True):
 class Cylinder(Table, kw_only=True, frozen=True):
     x_m: Number
     y_m: Number
+    radius_m: Positive
+
+
+class Sphere(Table, kw_only=True, frozen=True):
+    """Something to keep clear of: a skin's clearance tells how well (skin.py). It stops no hull, no sonar hears it."""
+
+    x_m: Number
+    y_m: Number
+    depth_m: Number
     radius_m: Positive
 
 
@@ -137,6 +160,7 @@ class WorldSpec(Table, kw_only=True, frozen=True):
     width_m: Positive | None = None
     depth_m: Positive | None = None
     cylinders: list[Cylinder] = field(default_factory=list)
+    spheres: list[Sphere] = field(default_factory=list)
     vehicles: Annotated[int, Meta(ge=1, le=1000)] = 1
     start: list[Pose] | None = None
     start_clearance_m: AtLeastZero = 0.35  # to all else, of places drawn from the seed
@@ -155,6 +179,9 @@ def disagreements(spec: PlantSpec) -> Iterator[tuple[str, str]]:
     if spec.tree is not None:
         yield from ((f"tree.{key}", problem) for key, problem in tree_disagreements(spec.tree))
     yield from _powered(spec)
+    yield from _hydraulic(spec)
+    bodies = [body.name for body in spec.tree.body] if spec.tree else []
+    yield from skin_problems(spec.skin, bodies, spec.model)
     joints = [*spec.joints, *spec.idle]
     listed = ", ".join(joints)
     for name, actuator in spec.actuator.items():
@@ -167,8 +194,19 @@ def disagreements(spec: PlantSpec) -> Iterator[tuple[str, str]]:
                 f'the joint has no servo; add [plant.actuator.{name}] with kind = "servo".',
             )
     for name, sensor in spec.sensor.items():
-        if isinstance(sensor, JointAngle) and sensor.joint not in spec.joints:
+        if isinstance(sensor, JointAngle | Stroke) and sensor.joint not in spec.joints:
             yield f"sensor.{name}.joint", f"{sensor.joint} is not a joint; choose from {listed}."
+        elif isinstance(sensor, JointAngle | Stroke):
+            slides = sensor.joint in spec.slides
+            if slides != isinstance(sensor, Stroke):
+                kind, other = ("prismatic", "stroke") if slides else ("revolute", "joint")
+                yield (
+                    f"sensor.{name}.joint",
+                    f'{sensor.joint} is {kind}; read it by a sensor of kind "{other}".',
+                )
+        if isinstance(sensor, Pressure) and sensor.chamber not in spec.valves:
+            choices = f"choose from {', '.join(spec.valves)}" if spec.valves else "add it to plant.actuator"
+            yield f"sensor.{name}.chamber", f"{sensor.chamber} is not a valve; {choices}."
         if isinstance(sensor, Battery) and spec.battery is None:
             yield f"sensor.{name}", "there is no battery whose voltage it reads; add [plant.battery]."
         if isinstance(sensor, Sonar) and sensor.metres_per_count > sensor.range_m:
@@ -180,6 +218,8 @@ def _powered(spec: PlantSpec) -> Iterator[tuple[str, str]]:
     unsound = list(motor_problems(spec.motor))
     yield from unsound
     yield from thruster_problems(thrusters, spec.motor)
+    for name, thruster in thrusters.items():
+        yield from ((f"actuator.{name}.body", problem) for problem in _carrier(spec, thruster))
     if thrusters and spec.battery is None:
         yield "battery", f"nothing feeds the thruster {next(iter(thrusters))}; add [plant.battery]."
     if spec.battery is not None and not unsound:
@@ -187,6 +227,25 @@ def _powered(spec: PlantSpec) -> Iterator[tuple[str, str]]:
         yield from ((f"battery.{key}", problem) for key, problem in problems)
     if spec.tether is not None and spec.model != "tree":
         yield "tether", f'the model "{spec.model}" knows no tether; take it out, or choose "tree".'
+
+
+def _carrier(spec: PlantSpec, thruster: Thruster) -> Iterator[str]:
+    if thruster.body is None:
+        return
+    bodies = [body.name for body in spec.tree.body] if spec.tree else []
+    if spec.model == "strouhal":
+        yield 'the model "strouhal" has no bodies; leave it out, or choose "tree".'
+    elif thruster.body not in bodies:
+        yield f"there is no body {thruster.body} in plant.tree; choose from {', '.join(bodies)}."
+
+
+def _hydraulic(spec: PlantSpec) -> Iterator[tuple[str, str]]:
+    if spec.model == "tree":
+        yield from soft_problems(spec.soft, spec.tree, spec.valves)
+        return
+    at = [*(f"soft.{name}" for name in spec.soft), *(f"actuator.{name}" for name in spec.valves)]
+    for key in at:
+        yield key, 'the model "strouhal" knows no chambers; take it out, or choose "tree".'
 
 
 def _links(spec: Strouhal) -> Iterator[tuple[str, str]]:
@@ -211,10 +270,12 @@ def world_disagreements(spec: WorldSpec) -> Iterator[tuple[str, str]]:
     if spec.width_m is None and spec.length_m is not None:
         yield "width_m", "a pool needs length_m and width_m; give both, or neither for open water."
     if spec.length_m is not None and spec.width_m is not None:
-        for i, c in enumerate(spec.cylinders):
-            if not (0 <= c.x_m <= spec.length_m and 0 <= c.y_m <= spec.width_m):
+        obstacles = [(f"cylinders.{i}", c.x_m, c.y_m) for i, c in enumerate(spec.cylinders)]
+        obstacles += [(f"spheres.{i}", s.x_m, s.y_m) for i, s in enumerate(spec.spheres)]
+        for key, x_m, y_m in obstacles:
+            if not (0 <= x_m <= spec.length_m and 0 <= y_m <= spec.width_m):
                 pool = f"{spec.length_m:g} x {spec.width_m:g} m"
-                yield f"cylinders.{i}", f"({c.x_m:g}, {c.y_m:g}) m is outside the pool of {pool}; move it."
+                yield key, f"({x_m:g}, {y_m:g}) m is outside the pool of {pool}; move it."
     if spec.start is not None and len(spec.start) != spec.vehicles:
         yield (
             "start",

@@ -124,7 +124,7 @@ def place_body(body, parent, x):
 
 @inner
 def weigh_body(water, body):
-    """Inertia of a body where it stands, and the force it asks for at no acceleration."""
+    """Inertia of a body where it stands, and the force it asks for at no acceleration, beside its thrusters'."""
     turn, at = matrix(body.turn), vector(body.at, 0)
     com = add(at, turned(turn, vector(body.com_m, 0)))
     v, w = vector(body.velocity, 0), vector(body.velocity, 3)
@@ -136,8 +136,10 @@ def weigh_body(water, body):
         placed_inertia(body.own_inertia, turn, at, body.inertia)
         f, n = inertia_times(body.inertia, v, w)
     weight = scale(-body.mass_kg * water.gravity_m_s2, vector(water.up, 0))
-    put(body.force, 0, minus(cross(w, f), weight))
-    put(body.force, 3, minus(add(cross(w, n), cross(v, f)), cross(com, weight)))
+    push = turned(turn, vector(body.push, 0))
+    moment = add(turned(turn, vector(body.push, 3)), add(cross(com, weight), cross(at, push)))
+    put(body.force, 0, minus(cross(w, f), add(weight, push)))
+    put(body.force, 3, minus(add(cross(w, n), cross(v, f)), moment))
 
 
 @inner

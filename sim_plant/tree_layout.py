@@ -62,6 +62,8 @@ BODY = np.dtype(
     # mixed: linear drag of one axis by the motion of another; mixes says that there is some
     + [("drags", N), ("drag_at", F, 3), ("linear", F, 6), ("quadratic", F, 6)]
     + [("mixes", N), ("mixed", F, (6, 6))]
+    # what its thrusters push it with for a step: force and moment about its origin, body axes
+    + [("push", F, 6)]
     # whether it meets the water at all; the carried water alone; where the body meets the waves
     + [("wet", N), ("added", F, (6, 6)), ("wave_at", F, 3)]
     # written by the kernels: pose and motion

@@ -4,8 +4,9 @@
     body = world.add(plant_spec, actuators=["tail_1"], sensors=["yaw"], name="one")
     body.write([1500]); world.step(10_000); body.read(counts)
 
-Pulses in microseconds go in, integer counts come out. The same seed and the same calls give the same counts
-bit for bit. The world is a plane with a floor: hulls meet whatever depth their vehicles swim at.
+Pulses in microseconds (of valves, currents in microamperes) go in, integer counts come out. The same seed and the
+same calls give the same counts bit for bit. The world is a plane with a floor: hulls meet whatever depth their
+vehicles swim at.
 """
 
 from __future__ import annotations
@@ -17,16 +18,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sim_plant import early, forest, kernel
+from sim_plant import early, forest, kernel, skin
 from sim_plant.actuators import ACTUATOR, LINE, pack_actuator
 from sim_plant.afloat import afloat
 from sim_plant.afloat import rolled as turned_state
-from sim_plant.devices import Servo, Thruster
+from sim_plant.devices import Servo, Thruster, Valve
 from sim_plant.forest import Forest
-from sim_plant.layout import BODY, JOINT, WORLD, Flat, pack_body, pack_law
+from sim_plant.layout import BODY, JOINT, Flat, pack_body, pack_law
 from sim_plant.model import Model, PlantDiverged
-from sim_plant.motors import CURVE, pack_motor
+from sim_plant.motors import CURVE, with_motors
+from sim_plant.scene import pack_cylinders, pack_spheres, pack_world
 from sim_plant.sensors import NO_READING, SENSOR, pack_sensor
+from sim_plant.soft import SOFT, lay_out, pack_softs
 from sim_plant.spec import PlantSpec, Pose, WorldSpec, disagreements, world_disagreements
 from sim_plant.streams import Streams
 from sim_plant.tether import pack_tether
@@ -34,7 +37,6 @@ from sim_plant.tether import pack_tether
 CHUNK_US = 100_000  # most a kernel call steps, so that the noise drawn ahead suffices
 START_TRIES = 20_000
 OPEN_WATER_M = 4.0  # vehicles without a place start in a square of this side round the origin
-PATHS = {"still": 1, "circle": 2, "line": 3}
 SEEN = ["x_m", "y_m", "depth_m", "heading_rad", "speed_m_s", "yaw_rate_rad_s", "clearance_m"]
 TAIL_SEEN = ["tail_beat_hz", "tail_beat_m", "deflection_rad", "thrust_n"]
 # Of a tree, speed_m_s is its centre of mass's along the heading, way_m_s in any direction of the plane.
@@ -73,7 +75,8 @@ class Body:
         self._counts = flat.counts[first : first + len(self.sensors)]
 
     def write(self, outputs: Sequence[int]) -> None:
-        """Pulses in us, one each actuator, from now on; 0 is no pulse (servo limp, thruster off)."""
+        """Pulses in us, of valves currents in uA, one each actuator, from now on; 0 is none (servo limp, thruster and
+        valve off)."""
         if len(outputs) != len(self.actuators):
             raise ValueError(
                 f"{self.name}: {len(outputs)} pulses for {len(self.actuators)} actuators; "
@@ -139,20 +142,9 @@ class World:
         self._streams = Streams()
         self._forest: Forest | None = None
         self._step_us = CHUNK_US
-        world = np.zeros(1, WORLD)
-        if spec.length_m is not None and spec.width_m is not None:
-            world["pool"], world["length_m"], world["width_m"] = 1, spec.length_m, spec.width_m
-        if spec.depth_m is not None:
-            world["floor"], world["depth_m"] = 1, spec.depth_m
-        if spec.target is not None:
-            world["target"] = PATHS[spec.target.path]
-            world["target_x_m"], world["target_y_m"] = spec.target.x_m, spec.target.y_m
-            world["target_speed_m_s"], world["target_radius_m"] = spec.target.speed_m_s, spec.target.radius_m
-            world["target_heading_rad"] = math.radians(spec.target.heading_deg)
-            world["target_length_m"] = spec.target.length_m
-        cylinders = np.array([(c.x_m, c.y_m, c.radius_m) for c in spec.cylinders], dtype=float)
+        cylinders = pack_cylinders(spec)
         self._flat = Flat(
-            world=world,
+            world=pack_world(spec),
             bodies=np.zeros(0, BODY),
             joints=np.zeros(0, JOINT),
             actuators=np.zeros(0, ACTUATOR),
@@ -160,13 +152,16 @@ class World:
             commands_us=np.zeros(0, np.int64),
             curves=np.zeros(0, CURVE),
             curve_points=np.zeros((0, 3)),
+            softs=np.zeros(0, SOFT),
             due_us=np.zeros((0, LINE), np.int64),
             pulses_us=np.zeros((0, LINE), np.int64),
             sensors=np.zeros(0, SENSOR),
             counts=np.zeros(0, np.int64),
             normals=self._streams.normals,
             uniforms=self._streams.uniforms,
-            cylinders=cylinders.reshape(-1, 3),
+            cylinders=cylinders,
+            spheres=pack_spheres(spec),
+            skin=np.zeros(0, skin.POINT),
             hulls=np.zeros((0, 2, 4, 2)),
             touching=np.zeros((0, 4 + len(cylinders)), np.int64),
         )
@@ -224,12 +219,18 @@ class World:
         keys = [(self.seed, index, zlib.crc32(s.encode())) for s in sensors]
         shortest_us = min((1e6 / spec.sensor[s].rate_hz for s in sensors), default=math.inf)
         streams = self._streams.extended(keys, shortest_us)
-        curves, points, motors = _with_motors(flat, spec)
+        curves, points, motors = with_motors(flat, spec)
         packed_actuators = [
-            pack_actuator(spec.actuator[a], place.get(a, -1), motors.get(a, (0, 0))) for a in actuators
+            pack_actuator(spec.actuator[a], place.get(a, -1), motors.get(a, (0, 0)), _carrier(spec, a, model))
+            for a in actuators
         ]
+        valves = {a: len(flat.actuators) + k for k, a in enumerate(actuators) if a in spec.valves}
+        softs = pack_softs(spec.soft, model, valves) if model else np.zeros(0, SOFT)
+        row["first_soft"], row["softs"] = len(flat.softs), len(softs)
+        points_of_skin = skin.pack_skin(spec.skin, model)
+        row["first_skin"], row["skin_points"] = len(flat.skin), len(points_of_skin)
         packed_sensors = [
-            pack_sensor(spec.sensor[s], place, self.time_us, bias)
+            pack_sensor(spec.sensor[s], place, valves, self.time_us, bias)
             for s, bias in zip(sensors, streams.biases[len(flat.sensors) :], strict=True)
         ]
         lines = np.zeros((len(actuators), LINE), np.int64)
@@ -244,23 +245,27 @@ class World:
             commands_us=np.concatenate([flat.commands_us, np.zeros(len(actuators), np.int64)]),
             curves=curves,
             curve_points=points,
+            softs=np.concatenate([flat.softs, softs]),
             due_us=np.concatenate([flat.due_us, lines]),
             pulses_us=np.concatenate([flat.pulses_us, lines]),
             sensors=np.concatenate([flat.sensors, *packed_sensors]),
             counts=np.concatenate([flat.counts, np.full(len(sensors), NO_READING)]),
             normals=streams.normals,
             uniforms=streams.uniforms,
+            skin=np.concatenate([flat.skin, points_of_skin]),
             hulls=np.concatenate([flat.hulls, np.zeros((1, 2, 4, 2))]),
             touching=touching,
         )
         self._place(grown, index, name)
         if model is not None:
-            self._plant(model, spec, grown.bodies[index])
+            self._plant(model, spec, grown, index)
         self._flat, self._streams = grown, streams
         self._step_us = min(self._step_us, spec.step_us)
-        seen = [*SEEN, *(TREE_SEEN if model else TAIL_SEEN), *(f"{joint}_rad" for joint in spec.joints)]
+        seen = [*SEEN, *(TREE_SEEN if model else TAIL_SEEN)]
+        seen += [f"{joint}_{'m' if joint in spec.slides else 'rad'}" for joint in spec.joints]
         seen += [f"{a}_n" for a in actuators if isinstance(spec.actuator[a], Thruster)]
-        seen += ["battery_v"] if spec.battery else []
+        seen += [f"{a}_pa" for a in actuators if isinstance(spec.actuator[a], Valve)]
+        seen += [*(["battery_v"] if spec.battery else []), *(skin.SEEN if spec.skin else [])]
         body = Body(self, index, name, seen, list(actuators), list(sensors))
         self.bodies.append(body)
         for each in self.bodies:
@@ -280,17 +285,22 @@ class World:
         tail_m = sum(link.length_m for link in spec.hull.tail) if spec.hull else 0.0
         return pack_body(spec, tail_m), forest.pack_joints(model, spec), model
 
-    def _plant(self, model: Model, spec: PlantSpec, row: np.void) -> None:
-        """Put a tree where its BODY record says, at rest."""
-        x = model.state()
+    def _plant(self, model: Model, spec: PlantSpec, flat: Flat, index: int) -> None:
+        """Put a tree where its BODY record says, at rest, soft joints without pressure."""
+        x, row = model.state(), flat.bodies[index]
+        joints = flat.joints[row["first_joint"] :]
         x[2] = -spec.depth_m
+        lay_out(spec.soft, model, x)
         if spec.afloat:
             x = afloat(model, x)
         x = turned_state(x, 0.0, 0.0, row["heading_rad"])
         x[0], x[1] = row["x_m"], row["y_m"]
         row["depth_m"], row["wound_rad"] = -x[2], row["heading_rad"]
+        joints["angle_rad"] = x[joints["q_at"]]
         if spec.tether is not None:
             pack_tether(model.flat.water, spec.tether, row["heading_rad"])
+        if spec.skin:
+            skin.begin_clear(spec, self.spec, model, flat, index, x)
         planted = [(self.models[i].flat, body.state()) for i, body in enumerate(self.bodies)]
         self._forest = forest.forest_of([*planted, (model.flat, x)])
         self.models.append(model)
@@ -363,15 +373,10 @@ class World:
             left_us -= chunk_us
 
 
-def _with_motors(flat: Flat, spec: PlantSpec) -> tuple[np.ndarray, np.ndarray, dict[str, tuple[int, int]]]:
-    """The world's curves and their points with those of a vehicle's motors; each thruster's (first, number)."""
-    curves, points, places = flat.curves, flat.curve_points, {}
-    for name, motor in spec.motor.items():
-        places[name] = (len(curves), len(motor.curve))
-        more, more_points = pack_motor(motor, len(points))
-        curves, points = np.concatenate([curves, more]), np.concatenate([points, more_points])
-    thrusters = {n: places[a.motor] for n, a in spec.actuator.items() if isinstance(a, Thruster)}
-    return curves, points, thrusters
+def _carrier(spec: PlantSpec, actuator: str, model: Model | None) -> int:
+    """The body in its tree that a thruster pushes."""
+    body = getattr(spec.actuator[actuator], "body", None)
+    return model.place(body) if model and body else 0
 
 
 def _check_channels(name: str, what: str, asked: Sequence[str], known: dict) -> None:

@@ -27,6 +27,7 @@ COMMANDS = {
     "bench": "what a tick costs, how fast it simulates",
     "export": "a vehicle's bodies and joints as URDF or MJCF",
     "thrust": "a thruster's map from its bench data",
+    "bend": "soft joints in a cross flow: how far each kinematic model lets the end give way",
     "sweep": "a scenario over a grid of settings, on many cores or machines",
     "excite": "the trajectory that shows a vehicle's inertia and drag best",
     "identify": "a vehicle's inertia and drag from its logs, with error bars",

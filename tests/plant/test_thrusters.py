@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import numpy as np
 import pytest
+import softened
 import swimmer
 from swimmer import truth
 from thrusted import (
@@ -27,7 +29,7 @@ from thrusted import (
     table,
 )  # fmt: skip
 
-from sim_plant.spec import disagreements
+from sim_plant.spec import PlantSpec, disagreements
 from sim_plant.world import Body
 from tools import motion_model
 
@@ -67,6 +69,67 @@ def test_a_thruster_pushes_and_turns_the_vehicle_from_its_place_along_its_axis()
     rigid = np.diag([20.0, 20.0, 20.0, 0.45, 0.9, 1.1])
     felt = rigid @ body.state()[7:13] / 100e-6
     assert felt == pytest.approx(np.concatenate([force, np.cross(at, force)]), rel=1e-3)
+
+
+BENT = {"fore_b": 0.2e6, "aft_b": 0.2e6, "aft_c": 0.05e6}
+
+
+def bent_with(jets: dict, dry: bool) -> tuple[swimmer.World, Body]:
+    """Three modules with bent soft joints that still swing, and these thrusters idle."""
+    tables = softened.table(damped=False, step_us=1000, **softened.PUSHER)
+    tables["actuator"] |= jets
+    tables["tree"] |= {"water": "none"} if dry else {}
+    world, body = softened.put_in(msgspec.convert(tables, PlantSpec))
+    body.write([*softened.currents_ua(BENT), *[1500] * len(jets)])
+    world.step(3_000_000)
+    for near, far in (("m1", "m2"), ("m2", "m3")):
+        assert math.acos(softened.turns(world, body, near, far)[0][0, 0]) > 0.3
+    return world, body
+
+
+@pytest.mark.parametrize("carrier", ["m1", "m2", "aft_2", "m3"])
+def test_momentum_changes_by_the_impulse_of_a_push_on_any_body_of_bent_joints(carrier):
+    at, axis = np.array([0.35, -0.2, 0.12]), np.array([0.4, -1.1, 0.7])
+    jet = softened.pusher(carrier, at.tolist(), axis.tolist())
+    world, body = bent_with({"jet": jet}, dry=True)
+    model = world.models[0]
+    body.write([*softened.currents_ua(BENT), 1700])
+    before, wrench = model.momentum(body.state()), []
+    for k in range(401):
+        turn, origin = model.pose(body.state(), carrier)
+        force = blended(FORCES_N, 1700, 14.0) * turn @ axis / np.linalg.norm(axis)
+        wrench.append(np.concatenate([force, np.cross(origin + turn @ at, force)]))
+        if k < 400:
+            world.step(1000)
+    # Simpson's rule over the steps' ends, world axes, about the world's origin.
+    weights = np.array([1, *[4, 2] * 199, 4, 1]) * 1e-3 / 3
+    gained = model.momentum(body.state()) - before
+    assert np.abs(gained - weights @ np.array(wrench)).max() < 1e-8 * np.abs(gained).max()
+    assert np.abs(gained).min() > 0.1
+
+
+def test_a_push_on_a_body_that_is_the_base_is_the_push_without_one():
+    ends = []
+    for keys in ({}, {"body": "frame"}):
+        world, body = adrift(plant(actuator=each(**keys)))
+        push(body, AHEAD, 180)
+        world.step(2_000_000)
+        ends.append(body.state())
+    assert (ends[0] == ends[1]).all() and ends[0][7] > 0.1
+
+
+def test_two_equal_pushes_on_one_module_against_each_other_do_nothing():
+    one, other = (
+        softened.pusher("m3", [0.2, 0.1, 0], [0, 1, 0]),
+        softened.pusher("m3", [0.2, 0.3, 0], [0, -1, 0]),
+    )
+    ends = []
+    for offset_us in (0, 250):
+        world, body = bent_with({"one": one, "other": other}, dry=False)
+        body.write([*softened.currents_ua(BENT), 1500 + offset_us, 1500 + offset_us])
+        world.step(500_000)
+        ends.append(body.state())
+    assert truth(body)["one_n"] > 10 and np.abs(ends[0] - ends[1]).max() < 1e-10
 
 
 def test_seven_vectored_thrusters_move_the_vehicle_as_the_wrench_b_f_does():
@@ -236,6 +299,12 @@ def test_on_the_quick_law_only_the_part_of_a_push_along_the_heading_counts():
     )
 
 
+def test_on_the_quick_law_a_thruster_on_a_body_is_refused():
+    jets = {**swimmer.JET["actuator"], "jet": {"kind": "thruster", "motor": "jet", "body": "tail"}}
+    found = list(disagreements(swimmer.plant(**{**swimmer.JET, "actuator": jets})))
+    assert [key for key, _ in found] == ["actuator.jet.body"] and 'choose "tree".' in found[0][1]
+
+
 def test_a_camera_is_blind_for_the_outage_that_its_table_says_and_no_longer():
     eye = {
         "x": {
@@ -268,6 +337,7 @@ def curve(**changes) -> dict:
     [
         ({"actuator": each(motor="t")}, "actuator.fore_port.motor", "there is no motor t; choose from m."),
         ({"motor": {}}, "actuator.fore_port.motor", "there is no motor m; add [plant.motor.m]."),
+        ({"actuator": each(body="hull")}, "actuator.fore_port.body", "there is no body hull in plant.tree"),
         ({"actuator": each(axis=[0, 0, 0])}, "actuator.fore_port.axis", "has no direction"),
         (curve(pulses_us=[1100, 1100, 1900]), "motor.m.curve.0.pulses_us", "but 1100 follows 1100"),
         (curve(forces_n=[9, 0, -9]), "motor.m.curve.0.forces_n", "check signs and order"),

@@ -11,7 +11,7 @@ from tests.conftest import ROOT
 
 # What a microcontroller needs of the project. Everything else under onboard and hal needs CPython.
 PORTABLE = [
-    *(f"hal/{name}.py" for name in ("fixed", "maps", "board", "build", "number_line")),
+    *(f"hal/{name}.py" for name in ("fixed", "maps", "board", "build", "pressure", "number_line")),
     *(f"onboard/{name}.py" for name in ("state", "loop", "clock", "safety", "app")),
     *(
         str(path.relative_to(ROOT))
