@@ -125,4 +125,16 @@ def wrench_stages(settings, scenario, board):
     ]
 
 
-STACKS = {"tail": tail_stages, "undulate": undulate_stages, "wrench": wrench_stages}  # by control.kind
+def chain_stages(settings, scenario, board):
+    """A chain of modules and soft joints with aims in order of priority; the one stack that needs numpy."""
+    from onboard.chain.stages import stages
+
+    return stages(settings, scenario, board)
+
+
+STACKS = {
+    "tail": tail_stages,
+    "undulate": undulate_stages,
+    "wrench": wrench_stages,
+    "chain": chain_stages,
+}  # by control.kind

@@ -2,7 +2,8 @@
 
     /NAME/counts     raw sensor counts as they came          /NAME/commands   SI, after the gate (NaN: off)
     /NAME/outputs    device units as they went               /NAME/state      estimates and wants
-    /NAME/loop       tick, lateness, armed, failsafe rows    /events          what happened, in words
+    /NAME/loop       tick, lateness, armed, failsafe rows    /NAME/STAGE      how a stage got there, if it says so
+    /events          what happened, in words
 
 Counts, lateness and arming are all that a loop depends on: from them a replay gives the same commands.
 """
@@ -27,6 +28,14 @@ class BlackBox:
         fields = [f"is_{field}" for field in Estimate.FIELDS] + [f"want_{field}" for field in Want.FIELDS]
         self._state = recorder.topic(f"/{name}/state", [("float64", field) for field in fields])
         self._timing = recorder.topic(f"/{name}/loop", [("int32", field) for field in LOOP_FIELDS])
+        self._accounts = [
+            (
+                recorder.topic(f"/{name}/{stage.name}", [("float64", f) for f in stage.account.fields]),
+                stage.account,
+            )
+            for stage in loop.stages
+            if stage.account
+        ]
         self._armed = False
         self._active = 0
         self._fault: str | None = None
@@ -42,6 +51,8 @@ class BlackBox:
             time_ns,
             [getattr(estimate, f) for f in Estimate.FIELDS] + [getattr(want, f) for f in Want.FIELDS],
         )
+        for topic, account in self._accounts:
+            topic.write(time_ns, account.values)
         gate = loop.gate
         self._timing.write(
             time_ns, (state.tick, state.late_us, cost_us, state.armed, gate.active, gate.action)

@@ -10,12 +10,16 @@ from onboard.state import State
 
 
 class Stage:
-    """One step of the stack, run every `every` ticks: `step(state)`."""
+    """One step of the stack, run every `every` ticks: `step(state)`.
 
-    def __init__(self, name, every, step):
+    `account`: has `fields` and, after each tick, `values`: how the step got there, for whoever records.
+    """
+
+    def __init__(self, name, every, step, account=None):
         self.name = name
         self.every = every
         self.step = step
+        self.account = account
 
 
 class Loop:

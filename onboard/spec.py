@@ -9,7 +9,8 @@ import msgspec
 
 from hal.fixed import fixed
 from hal.vehicle_file import VehicleFile
-from onboard import spec_trajectory
+from onboard import spec_chain, spec_trajectory
+from onboard.spec_chain import AimsTask, ChainControl
 from onboard.spec_scenario import Guided, Pursue, Row, Schedule, Swim, Track, Wander
 from onboard.spec_stack import (
     ALWAYS,
@@ -38,9 +39,10 @@ CHANNELS = ("heading", "turn_rate", "x", "y", "depth", "roll", "pitch", "roll_ra
 TABLES = ("loop", "gait", "control", "estimate", "guidance", "failsafe", "scenario", "trajectory")
 
 Gait = TailGait | UndulationGait
-Control = TailControl | UndulateControl | WrenchControl
+Control = TailControl | UndulateControl | WrenchControl | ChainControl
+STILL = (WrenchControl, ChainControl)  # nothing beats
 Scenarios = dict[
-    str, Schedule | Swim | Wander | Track | Pursue | HoldTask | FollowTask | ManualTask | PilotTask
+    str, Schedule | Swim | Wander | Track | Pursue | HoldTask | FollowTask | ManualTask | PilotTask | AimsTask
 ]
 
 
@@ -51,7 +53,7 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
     loop = file.read("loop", LoopTable)
     control: Control = file.read("control", Control)  # type: ignore[arg-type]
     gait: Gait | None = None
-    if not isinstance(control, WrenchControl):
+    if not isinstance(control, STILL):
         gait = file.read("gait", Gait)  # type: ignore[arg-type]
     estimate = file.read("estimate", EstimateTable)
     guidance = file.read("guidance", GuidanceTable) if "guidance" in file.tables else None
@@ -64,12 +66,14 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
         raise file.error("loop", f"{loop.rate_hz} and {loop.guide_hz} Hz do not fit: {problem}")
     if gait:
         _check_gait(file, gait, actuators)
-    _check_control(file, control, actuators)
-    if isinstance(control, WrenchControl) and estimate.filter is None:
-        raise file.error("estimate.filter", 'a control.kind of "wrench" needs it; give the sensors\' noises')
-    for key in ("x", "y", "depth", "heading", "roll", "pitch") if isinstance(control, WrenchControl) else ():
-        if not getattr(estimate, key):
-            raise file.error(f"estimate.{key}", 'a control.kind of "wrench" needs it; name the sensor')
+    _check_control(file, control, actuators, sensors)
+    if isinstance(control, STILL):
+        needs = f'a control.kind of "{file.tables["control"]["kind"]}" needs it'
+        if estimate.filter is None:
+            raise file.error("estimate.filter", f"{needs}; give the sensors' noises")
+        for key in ("x", "y", "depth", "heading", "roll", "pitch"):
+            if not getattr(estimate, key):
+                raise file.error(f"estimate.{key}", f"{needs}; name the sensor")
     for name, trajectory in trajectories.items():
         for key, problem in spec_trajectory.disagreements(trajectory):
             raise file.error(f"trajectory.{name}.{key}", problem)
@@ -83,11 +87,14 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
                 _check_sensor(file, f"failsafe.{name}.sensors", sensor, sensors)
     for name, scenario in scenarios.items():
         _check_scenario(file, f"scenario.{name}", scenario, actuators, sensors)
-        if isinstance(scenario, POSE_TASKS) != isinstance(control, WrenchControl):
+        if not isinstance(control, _able(scenario)):
             problem = f'is not for a control.kind of "{file.tables["control"]["kind"]}"'
             raise file.error(f"scenario.{name}.task", problem)
         if isinstance(scenario, POSE_TASKS):
             for key, problem in task_problems(scenario, trajectories):
+                raise file.error(f"scenario.{name}.{key}", problem)
+        if isinstance(scenario, AimsTask) and isinstance(control, ChainControl):
+            for key, problem in spec_chain.task_problems(scenario, control):
                 raise file.error(f"scenario.{name}.{key}", problem)
         if isinstance(scenario, Guided) and not (guidance and isinstance(control, TailControl)):
             raise file.error(f"scenario.{name}.task", 'needs [guidance] and a control.kind of "tail"')
@@ -115,7 +122,7 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
 def _plain_control(control: Control) -> dict[str, Any]:
     """Thrusters as a list: a microcontroller's dictionaries have no order."""
     plain: dict[str, Any] = msgspec.to_builtins(control)
-    if isinstance(control, WrenchControl):
+    if isinstance(control, STILL):
         plain["thruster"] = [{"name": name, **place} for name, place in plain["thruster"].items()]
     return plain
 
@@ -126,7 +133,7 @@ def _plain_scenario(
     plain: dict[str, Any] = msgspec.to_builtins(scenario)
     if isinstance(scenario, FollowTask):
         return plain | {"trajectory": msgspec.to_builtins(trajectories[scenario.trajectory])}
-    if isinstance(scenario, POSE_TASKS):
+    if isinstance(scenario, POSE_TASKS + (AimsTask,)):
         return plain
     if isinstance(scenario, Swim) and own_hz is not None:
         row = Row(
@@ -142,7 +149,20 @@ def _plain_scenario(
     return plain
 
 
-def _check_control(file: VehicleFile, control: Control, actuators: dict[str, dict[str, Any]]) -> None:
+def _able(scenario: Any) -> tuple[type, ...]:
+    """The kinds of control that can do a scenario's task."""
+    if isinstance(scenario, AimsTask):
+        return (ChainControl,)
+    return (WrenchControl,) if isinstance(scenario, POSE_TASKS) else (TailControl, UndulateControl)
+
+
+def _check_control(
+    file: VehicleFile, control: Control, actuators: dict[str, dict[str, Any]], sensors: set[str]
+) -> None:
+    if isinstance(control, ChainControl):
+        for key, problem in spec_chain.control_problems(control, actuators, sensors):
+            raise file.error(f"control.{key}", problem)
+        return
     if isinstance(control, WrenchControl):
         for key, problem in control_problems(control, actuators, _names(actuators)):
             raise file.error(f"control.{key}", problem)

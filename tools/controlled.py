@@ -49,6 +49,11 @@ class Controlled:
         """The controller; values that each are allowed may still not make one together."""
         try:
             return build_loop(self.settings, scenario, driver)
+        except ModuleNotFoundError as error:
+            kind = self.settings["control"]["kind"]
+            raise Refused(
+                f'a control.kind of "{kind}" needs {error.name}, which is not installed; install caudal[{kind}]'
+            ) from error
         except (ArithmeticError, ValueError) as error:
             raise self.file.error(
                 "gait and control", f"together they make no controller ({error})"

@@ -77,6 +77,10 @@ def summarise(log: Log) -> dict[str, Any]:
         result |= _off_target(log, names[0], scenario)
     elif settings["control"]["kind"] == "wrench":
         result |= pose_figures(log, names[0], POSE_SETTLE_S)
+    elif settings["control"]["kind"] == "chain":
+        from tools.summary_chain import chain_figures  # needs numpy's kinematics, and its own time
+
+        result |= chain_figures(log, names[0], settings, scenario)
     return result
 
 
@@ -207,6 +211,9 @@ def show(result: dict[str, Any]) -> None:
     say.table([[vehicle[key] for key in keys] for vehicle in result["vehicles"]], heads)
     rest = (
         *ATTITUDE,
+        "max_joint_deg",
+        "min_hull_clearance_m",
+        "switches",
         "speed_error_max",
         "turn_rate_error_max",
         "failsafes",
@@ -218,5 +225,9 @@ def show(result: dict[str, Any]) -> None:
         "log",
         "report",
     )
-    rows = [(key, result[key]) for key in result if key in rest or "_error_" in key or "_innovations_" in key]
+    rows = [
+        (key, result[key])
+        for key in result
+        if key in rest or "_error_" in key or "_reached_" in key or "_innovations_" in key
+    ]
     say.table([(key, ", ".join(v) or "none" if isinstance(v, list) else v) for key, v in dict(rows).items()])

@@ -21,6 +21,7 @@ PORTABLE = [
     *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "hal" / "mcu").glob("*.py"))),
 ]
 BUILT_IN = {"math", "time", "array"}
+NEEDS_NUMPY = {"onboard.chain.stages"}  # the one door from the core to what no microcontroller has
 
 
 def sources(*folders: str) -> list[Path]:
@@ -47,6 +48,7 @@ def test_the_portable_core_imports_only_itself_and_what_microcontrollers_have():
     core = {path.removesuffix(".py").replace("/", ".") for path in PORTABLE}
     for path in PORTABLE:
         outside = imported(ROOT / path) - core - BUILT_IN
+        outside -= NEEDS_NUMPY if path == "onboard/app.py" else set()
         assert not outside, f"{path} imports {outside}"
 
 

@@ -1,0 +1,231 @@
+"""Aims in order of priority: the controller of a chain of modules and soft joints. Needs numpy.
+
+Every tick: the model at what is believed now; the rows of aims and barriers; the solver's thrusts, within what
+thrusters can give and reach in a tick; pressures for the wanted shape (posture.py), which are slow and weak and so
+count in the model as they are; and the acceleration that all this should lead to, for the estimator's next step. A
+thruster in control.dead is not counted on. `fields` and `values` are the account of a tick, for the black box.
+"""
+
+import math
+
+import numpy as np
+
+from hal.fixed import ONE, fixed
+from onboard.chain.aims import FRAME_AIMS, OTHER_AIMS, PoseAim, ShapeAim, TurnAim
+from onboard.chain.barriers import Clearance, JointLimits, stacked
+from onboard.chain.lead import Governor, PlaceLead, Rows, TurnLead, down, euler_angles
+from onboard.chain.model import Chain
+from onboard.chain.plan import Plan
+from onboard.chain.posture import Posture
+
+GOVERNOR_PER_S = 3.0
+PLAN_LESS_DEG = 6.0
+LEFT_TICKS = 50  # a limit that has not pressed for so long is not active any more
+MET, MET_LEAST = (
+    0.1,
+    0.01,
+)  # shortfall of an aim, of what it asks and in m/s2, up to which its errors are summed up
+
+
+class Priority:
+    def __init__(self, settings, scenario, board, estimator):
+        control, rate_hz = settings["control"], settings["rate_hz"]
+        self._dt = 1 / rate_hz
+        self._seen = estimator
+        self.chain = Chain(control)
+        self._thrusters = [board.actuator(t["name"]) for t in control["thruster"]]
+        self._valves = [board.actuator(name) for soft in control["soft"] for name in soft["chambers"]]
+        channels = [board.actuators[i] for i in self._thrusters]
+        self._low = np.array([channel.low / ONE for channel in channels])
+        self._high = np.array([channel.high / ONE for channel in channels])
+        scale = np.maximum(-self._low, self._high)
+        for name in control["dead"]:
+            k = self.chain.thrusters.index(name)
+            self._low[k] = self._high[k] = 0.0
+        self._step = np.array([channel.slew / ONE for channel in channels]) * self._dt
+        self._lag = 1 - np.exp(-self._dt / np.array([max(t["lag_s"], 1e-6) for t in control["thruster"]]))
+        self._force = np.zeros(len(self._thrusters))
+        self.solver = _solver(control["solver"], scale)
+        most_pa = min(board.actuators[i].high / ONE for i in self._valves)
+        self.posture = Posture(self.chain.chambers, control["posture"], most_pa, rate_hz)
+        self.clearance = Clearance(self.chain, control["clearance"], scenario["obstacles"])
+        self.limits = JointLimits(self.chain, control["limits"])
+        self.aims = [self._aim(aim) for aim in scenario["aims"]]
+        self.plan = self._planned(scenario["aims"], control)
+        self.shape = next((aim for aim in self.aims if isinstance(aim, ShapeAim)), None)
+        self._served = self._order(scenario["aims"])
+        self._time_s = None
+        self._left = np.full(len(control["soft"]) + len(scenario["obstacles"]), LEFT_TICKS)
+        self.fields = self._fields(control, scenario)
+        self.values = [None] * len(self.fields)
+
+    def _aim(self, settings):
+        kind, rows = settings["kind"], settings["rows"]
+        if kind in OTHER_AIMS:
+            return OTHER_AIMS[kind](settings, Rows(rows), self._dt)
+        lead = (
+            TurnLead(rows)
+            if kind == "turn"
+            else PlaceLead(rows, self._governor() if kind != "look" else None)
+        )
+        base = settings["frame"] == "base"
+        module = 0 if base else self.chain.modules.index(settings["frame"])
+        return FRAME_AIMS[kind](
+            settings, lead, self._dt, module, 0.0 if base else self.chain.lengths_m[module]
+        )
+
+    def _governor(self):
+        clear = self.clearance
+        if not len(clear.radii):
+            return None
+        return Governor(clear.centres, clear.radii, clear.upright, GOVERNOR_PER_S, self._dt)
+
+    def _planned(self, aims, control):
+        """A plan of the shape, for aims that are the front end, a place of the base, and a shape left open."""
+        kinds = [(aim["kind"], aim.get("frame")) for aim in aims[:3]]
+        front = self.chain.modules[-1]
+        if kinds[1:] != [("position", "base"), ("shape", None)] or aims[2]["rows"] or not aims[0]["rows"]:
+            return None
+        if kinds[0] not in (("pose", front), ("position", front)):
+            return None
+        bend_max = math.radians(control["limits"]["bend_max_deg"] - PLAN_LESS_DEG)
+        rows = aims[0]["rows"], aims[1]["rows"]
+        return Plan(self.chain, *rows, self.clearance, bend_max, control["posture"]["ease_pa"], self._dt)
+
+    def _order(self, aims):
+        """Who is served first. A plan has weighed base against shape already: with the hand's pose, its shape puts the
+        base where it can be. A hand whose turn is free has it from the plan, as an aim of its own."""
+        if not self.plan:
+            return self.aims
+        hand, base, shape, *others = self.aims
+        self._turn = None
+        if not isinstance(hand, PoseAim):
+            last = len(self.chain.modules) - 1
+            self._turn = TurnAim(
+                {**aims[0], "name": "turn"}, TurnLead([]), self._dt, last, self.chain.lengths_m[last]
+            )
+        return [aim for aim in (hand, self._turn, shape, base) if aim] + others
+
+    def step(self, state):
+        seen = self._seen
+        if not seen.known:
+            self._stand_by(state)
+            return
+        chain = self.chain
+        chain.update(seen.turn, seen.velocity, seen.q, seen.qd, seen.pressures)
+        self._lead(state.free)
+        levels = [(*aim.rows(chain, seen.place), aim.damping) for aim in self._served]
+        barriers = stacked([self.limits.rows(chain), self.clearance.rows(chain, seen.place)])
+        told = _told(state.outputs, self._thrusters)
+        low = np.maximum(self._low, np.minimum(told - self._step, self._high))
+        high = np.minimum(self._high, np.maximum(told + self._step, self._low))
+        thrust = self.solver.solve(chain, levels, barriers, low, high)
+        for aim, (_, asked, _), missed in zip(self._served, levels, self.solver.missed, strict=True):
+            aim.missed = missed
+            aim.learn(state.free and missed <= MET * float(np.linalg.norm(asked)) + MET_LEAST)
+        for channel, value in zip(self._thrusters, thrust.tolist(), strict=True):
+            state.commands[channel] = fixed(value)
+        self._press(state)
+        self._expect(told)
+        self._note(barriers)
+
+    def _stand_by(self, state):
+        for channel in (*self._thrusters, *self._valves):
+            state.commands[channel] = 0
+
+    def _lead(self, free):
+        """Time runs while the gate lets commands through; aims begin where the chain is."""
+        if not free or self._time_s is None:
+            for aim in self._served:
+                aim.start(self.chain, self._seen.place)
+                aim.forget()
+            if self.plan:
+                self.plan.start(self._shape_now())
+                self._last_base = self.aims[1].lead.place
+            self._time_s = 0.0 if free else None
+            return
+        self._time_s += self._dt
+        for aim in self.aims:
+            aim.lead.step(self._time_s)
+        if self.plan:
+            self._follow_plan()
+
+    def _shape_now(self):
+        bends = self.chain.q[self.chain.bends]
+        if isinstance(self.aims[0], PoseAim):
+            return bends
+        return np.append(
+            bends, euler_angles(self.chain.turn @ self.chain.module_end(len(self.chain.modules) - 1)[0])[2]
+        )
+
+    def _follow_plan(self):
+        """Lead base and shape by the plan instead of by the wish."""
+        hand, base, shape = (aim.lead for aim in self.aims[:3])
+        turn = None if self._turn else hand.turn
+        self.plan.step(self._time_s, hand.place, turn, base.place)
+        base.place = self.plan.base(hand.place, turn)
+        if self._turn:
+            self._turn.lead.turn, self._turn.lead.spin = self.plan.heading()
+        base.speed, base.push = (base.place - self._last_base) / self._dt, np.zeros(3)
+        self._last_base = base.place
+        shape.value, shape.rate, shape.push = self.plan.bend_vectors()
+
+    def _press(self, state):
+        wanted = self.shape.lead.value if self.shape else self.chain.bend
+        told = _told(state.outputs, self._valves).tolist()
+        asked = self.posture.pressures(wanted.tolist(), told, self._seen.pressures.tolist())
+        for channel, value in zip(self._valves, asked, strict=True):
+            state.commands[channel] = fixed(value)
+
+    def _expect(self, told):
+        """The acceleration of the model under what the actuators give now."""
+        chain = self.chain
+        self._force += (told - self._force) * self._lag
+        given = chain.free_b @ self._force
+        self._seen.acceleration[chain.free] = np.linalg.solve(chain.free_mass, given - chain.free_load)
+
+    def _fields(self, control, scenario):
+        fields = ["clearance_m", "broken"]
+        fields += [f"{soft['name']}_limit" for soft in control["soft"]]
+        fields += [f"obstacle_{k + 1}" for k in range(len(scenario["obstacles"]))]
+        for aim in self.aims:
+            fields += [f"{aim.name}_missed", f"{aim.name}_error"]
+            if isinstance(aim.lead, PlaceLead):
+                fields += [
+                    f"{aim.name}_{part}_{key}"
+                    for part in ("path", "lead")
+                    for key in ("x_m", "y_m", "depth_m")
+                ]
+        return fields
+
+    def _note(self, barriers):
+        """The account: which limits are active, and how far each aim is off."""
+        whose = barriers.whose[self.solver.binding]
+        pressed = np.zeros(len(self._left), dtype=bool)
+        pressed[whose[whose >= 0]] = True
+        self._left = np.where(pressed, 0, self._left + 1)
+        values = [
+            self.clearance.least_m,
+            self.solver.broken,
+            *(self._left < LEFT_TICKS).astype(float).tolist(),
+        ]
+        for aim in self.aims:
+            values += [aim.missed, float(np.linalg.norm(aim.error))]
+            if isinstance(aim.lead, PlaceLead):
+                values += [*down(aim.lead.path).tolist(), *down(aim.lead.place).tolist()]
+        self.values = values
+
+
+def _told(outputs, channels):
+    """What went out last; what is off is 0."""
+    return np.array([(outputs[c] or 0) / ONE for c in channels])
+
+
+def _solver(name, scale):
+    if name == "law":
+        from onboard.chain.law import Law
+
+        return Law(scale)
+    from onboard.chain.hierarchy import Hierarchy
+
+    return Hierarchy(scale)

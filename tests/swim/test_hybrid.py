@@ -1,0 +1,97 @@
+"""The hybrid, closed loop: thrusters in microseconds, valves in microamperes, everything it knows in noisy counts."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tools.cli import main
+from tools.vehicles import open_vehicle
+
+MODES = {"mode1": 5.0, "mode2": 10.0, "mode3": 10.0}  # mm of mean error that the hand may have
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """`caudal run hybrid --scenario S --json`, once each."""
+    folder = tmp_path_factory.mktemp("hybrid")
+
+    @cache
+    def run(scenario: str, *words: str) -> dict:
+        out = folder / f"{scenario}{len(words)}.json"
+        log = out.with_suffix(".mcap")
+        import contextlib
+        import io
+
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            code = main(["run", "hybrid", "--scenario", scenario, "--log", str(log), "--json", *words])
+        result = json.loads(said.getvalue())
+        assert code == 0 and result["fault"] is None
+        return result
+
+    return run
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_hand_keeps_to_its_path_in_place_and_turn_and_no_joint_bends_past_its_limit(ran, mode):
+    run = ran(mode)
+    assert run["ee_mean_error_mm"] <= MODES[mode]
+    assert run["max_joint_deg"] < 88.0 and run["switches"] <= 50
+
+
+def test_travelling_between_balls_all_of_the_hull_stays_clear_and_every_place_is_reached(ran):
+    run = ran("obstacles")
+    assert run["min_hull_clearance_m"] >= 0.1 and run["switches"] <= 50
+    assert len(run["ee_reached_mm"]) == 4 and max(run["ee_reached_mm"]) <= 50.0
+
+
+def test_reaching_round_pipes_all_of_the_hull_stays_clear_and_both_places_are_reached_in_time(ran):
+    run = ran("arm-obstacles")
+    assert run["min_hull_clearance_m"] >= 0.1 and run["switches"] <= 50
+    assert max(run["ee_reached_mm"]) <= 20.0 and run["ee_mean_error_mm"] <= 60.0
+
+
+@pytest.mark.parametrize("thruster", ["tail_x", "mid_y", "head_y"])
+def test_with_a_dead_thruster_that_it_knows_of_the_hand_still_keeps_to_its_path(ran, thruster):
+    words = ["--set", f'control.dead=["{thruster}"]', "--set", f"plant.actuator.{thruster}.dead_from_s=0.0"]
+    run = ran("mode1", *words)
+    assert run["ee_mean_error_mm"] <= 20.0
+
+
+def test_the_corrected_law_behind_the_same_door_keeps_the_hand_on_its_path_too(ran):
+    run = ran("mode1", "--set", "control.solver=law")
+    assert run["ee_mean_error_mm"] <= 10.0 and run["max_joint_deg"] < 88.0
+
+
+def test_a_run_replays_to_the_last_command(ran, capsys):
+    log = ran("mode2")["log"]
+    assert main(["replay", log]) == 0
+    assert "identical" in capsys.readouterr().out and Path(log).exists()
+
+
+def test_the_vehicle_files_belief_is_its_plant():
+    """What the controller believes of masses, places and springs stands in the plant's tables as well."""
+    vehicle = open_vehicle("hybrid")
+    control, plant = vehicle.settings["control"], vehicle.plant
+    assert plant.tree is not None
+    bodies = {body.name: body for body in plant.tree.body}
+    for module in control["module"]:
+        assert bodies[module["name"]].mass_kg == module["mass_kg"]
+    for soft in control["soft"]:
+        twin = plant.soft[soft["name"]]
+        for key in ("length_m", "stretch_m_per_pa", "bend_rad_per_pa", "stiffness_n_m_rad", "axial_n_per_m"):
+            assert getattr(twin, key) == soft[key]
+    for thruster in control["thruster"]:
+        twin = plant.actuator[thruster["name"]]
+        assert twin.body == thruster["module"] and list(twin.at_m) == thruster["at_m"]
+    assert sum(b.mass_kg for b in plant.tree.body) == pytest.approx(74.2)
+    displaced = sum(m["volume_m3"] for m in control["module"]) + sum(
+        2 * s["half"]["volume_m3"] for s in control["soft"]
+    )
+    assert 1000 * displaced == pytest.approx(74.2, rel=0.005) and math.isfinite(np.log(displaced))

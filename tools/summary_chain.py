@@ -1,0 +1,107 @@
+"""How well a chain of modules and soft joints kept to its aims: against the truth, and with what left of its limits."""
+
+from typing import Any
+
+import numpy as np
+
+from onboard.chain.lead import euler_turn
+from onboard.chain.soft_joint import Rigid, Series, Universal
+from onboard.log import Log
+from tools.columns import column
+
+COORDINATES = ("m", "rad", "rad", "m")  # of a soft joint
+PATH = ("x_m", "y_m", "depth_m")
+
+
+def chain_figures(log: Log, name: str, settings: dict[str, Any], scenario: dict[str, Any]) -> dict[str, Any]:
+    """Where the aims' frames were off the path asked for, the widest bend, the least clearance, and how often limits
+    became active or were left."""
+    truth, account = log.topics[f"/{name}/truth"], log.topics.get(f"/{name}/aims")
+    figures: dict[str, Any] = {}
+    bends = bends_deg(log, name, settings["control"]["soft"])
+    figures["max_joint_deg"] = float(bends.max())
+    if "skin_clearance_m" in truth.fields:
+        least = column(log, f"/{name}/truth", "skin_clearance_m").min()
+        figures["min_hull_clearance_m"] = float(least) if np.isfinite(least) else None
+    if account is None:  # at the far end of a wire nobody wrote down what it wanted
+        return figures
+    flags = active(log, name, settings, scenario)
+    figures["switches"] = int(sum(np.abs(np.diff(flag)).sum() for flag in flags.values()))
+    for aim in scenario["aims"]:
+        off_mm = aim_error_mm(log, name, settings["control"], aim)
+        if off_mm is None:
+            continue
+        known = off_mm[np.isfinite(off_mm)]
+        if len(known):
+            key = "ee" if aim["frame"] == settings["control"]["module"][-1]["name"] else aim["frame"]
+            figures[f"{key}_mean_error_mm"] = float(known.mean())
+            figures[f"{key}_max_error_mm"] = float(known.max())
+            figures |= _at_rows(log, name, key, aim, off_mm)
+    return figures
+
+
+def _at_rows(log: Log, name: str, key: str, aim: dict[str, Any], off_mm: np.ndarray) -> dict[str, Any]:
+    """The least error between each row's time and the next one's: was it reached before the next was due?"""
+    time_s = np.array(log.topics[f"/{name}/truth"].time_ns[: len(off_mm)]) / 1e9
+    ends = [row["at_s"] for row in aim["rows"][1:]] + [np.inf]
+    reached = []
+    for row, end_s in zip(aim["rows"], ends, strict=True):
+        there = (time_s >= row["at_s"]) & (time_s < max(end_s, row["at_s"] + 1.0))
+        if there.any():
+            reached.append(float(np.nanmin(off_mm[there])))
+    return {f"{key}_reached_mm": reached}
+
+
+def bends_deg(log: Log, name: str, softs: list[dict[str, Any]]) -> np.ndarray:
+    """(ticks, joints): the whole bend of each soft joint, in truth."""
+    out = []
+    for soft in softs:
+        _, th1, th2, _ = soft["coordinates"]
+        cosines = np.cos(_joint(log, name, th1, "rad")) * np.cos(_joint(log, name, th2, "rad"))
+        out.append(np.degrees(np.arccos(np.clip(cosines, -1.0, 1.0))))
+    return np.array(out).T
+
+
+def active(log: Log, name: str, settings: dict[str, Any], scenario: dict[str, Any]) -> dict[str, np.ndarray]:
+    """Tick by tick, which limits held something back."""
+    fields = [f"{soft['name']}_limit" for soft in settings["control"]["soft"]]
+    fields += [f"obstacle_{k + 1}" for k in range(len(scenario["obstacles"]))]
+    return {field: np.nan_to_num(column(log, f"/{name}/aims", field)) for field in fields}
+
+
+def aim_error_mm(log: Log, name: str, control: dict[str, Any], aim: dict[str, Any]) -> np.ndarray | None:
+    """How far an aim's frame was from the path asked for; None of an aim that asks for no place."""
+    if aim["kind"] not in ("pose", "position"):
+        return None
+    wanted = np.array([column(log, f"/{name}/aims", f"{aim['name']}_path_{key}") for key in PATH]).T
+    was = frame_places(log, name, control, aim["frame"])
+    count = min(len(wanted), len(was))
+    return 1e3 * np.linalg.norm(wanted[:count] - was[:count], axis=1)
+
+
+def frame_places(log: Log, name: str, control: dict[str, Any], frame: str) -> np.ndarray:
+    """(ticks, 3): x, y, depth of a module's front end in truth, or of the base."""
+    truth = f"/{name}/truth"
+    base = np.array([column(log, truth, key) for key in PATH]).T
+    if frame == "base":
+        return base
+    parts: list[Any] = []
+    coordinates = []
+    for module, soft in zip(control["module"], [*control["soft"], None], strict=True):
+        parts.append(Rigid(module["length_m"]))
+        if module["name"] == frame or soft is None:
+            break
+        parts.append(Universal(soft["length_m"]))
+        names = zip(soft["coordinates"], COORDINATES, strict=True)
+        coordinates += [_joint(log, name, joint, unit) for joint, unit in names]
+    chain, q = Series(parts), np.array(coordinates).T.reshape(len(base), -1)
+    angles = [column(log, truth, key) for key in ("roll_rad", "pitch_rad", "heading_rad")]
+    out = np.empty_like(base)
+    for k, turn in enumerate(zip(*angles, strict=True)):
+        x, y, z = euler_turn(*turn) @ chain.transform(q[k])[:3, 3]
+        out[k] = base[k] + (x, y, -z)
+    return out
+
+
+def _joint(log: Log, name: str, joint: str, unit: str) -> np.ndarray:
+    return column(log, f"/{name}/truth", f"{joint}_{unit}")
