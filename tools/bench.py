@@ -1,7 +1,7 @@
 """Measures the fish's loop (or another vehicle's): what a tick costs, what it allocates, how fast it simulates.
 `caudal bench plant` measures the tree engine instead, beside its peers (bench_plant.py); `caudal bench excite` the
 search for an excitation trajectory beside scipy's SLSQP (excite_bench.py); `caudal bench wire` the exchanges of the
-bench wire (bench_wire.py).
+bench wire (bench_wire.py); `caudal bench aims` a tick of aims in order of priority (bench_aims.py).
 
 Wall-clock figures depend on the machine and on what else it does: compare ratios to the reference of one run.
 """
@@ -25,10 +25,11 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "what",
         nargs="*",
-        metavar="[loop] [VEHICLE] | plant [VEHICLE ...] | excite | wire [VEHICLE ...]",
+        metavar="[loop] [VEHICLE] | plant [VEHICLE ...] | excite | wire [VEHICLE ...] | aims [VEHICLE]",
         help="loop (default) of a vehicle by name or file (default: fish); or plant: the tree engine, beside MuJoCo "
         "and Pinocchio (default: every vehicle with a tree); or excite: the search for a trajectory, beside SLSQP; "
-        "or wire: exchanges a second on the bench wire (default: fish, snake and rov)",
+        "or wire: exchanges a second on the bench wire (default: fish, snake and rov); or "
+        "aims: a tick of priorities, the hierarchy beside the published law (default: hybrid)",
     )
     command.add_argument("--scenario", metavar="NAME", help="which scenario (default: the vehicle's first)")
     command.add_argument(
@@ -39,7 +40,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    known = ("loop", "plant", "excite", "wire")
+    known = ("loop", "plant", "excite", "wire", "aims")
     what, *names = args.what if args.what and args.what[0] in known else ["loop", *args.what]
     if what == "excite":
         from tools import excite_bench
@@ -53,8 +54,14 @@ def run(args: argparse.Namespace) -> int:
         from tools import bench_plant
 
         return bench_plant.run(names, args.set, args.json)
+    if what == "aims" and len(names) < 2:
+        from tools import bench_aims
+
+        return show(
+            bench_aims.bench(*(names or ["hybrid"]), args.set, args.scenario, args.seconds), args.json
+        )
     if len(names) > 1:
-        raise say.Refused(f"bench loop takes one vehicle, not {len(names)}; only bench plant takes several")
+        raise say.Refused(f"bench {what} takes one vehicle, not {len(names)}; only bench plant takes several")
     vehicle, scenario_name, _ = open_scenario(names[0] if names else "fish", args.set, args.scenario)
     result = {"vehicle": vehicle.name, "scenario": scenario_name}
     result["reference_us"] = reference_us()

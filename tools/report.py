@@ -11,7 +11,7 @@ import numpy as np
 from onboard.log import Log
 from onboard.vehicle import read
 from sim_plant.spec import WorldSpec, read_worlds
-from tools import options, plots, report_aboard, report_pose, say, summary
+from tools import options, plots, report_aboard, report_chain, report_pose, say, summary
 from tools.columns import column
 from tools.recorded import vehicle_file
 from tools.summary_aboard import is_aboard
@@ -72,6 +72,7 @@ def _simulated(log: Log) -> list[tuple[str, Any]]:
     return [
         ("Trajectory", _trajectory(log)),
         ("Speed", _speed(log)),
+        *report_chain.figures(log),
         ("Pose", report_pose.pose(log)),
         ("Joint angles", _joints(log)),
         ("Thrusters", report_pose.thrusters(log)),

@@ -201,7 +201,7 @@ def show(result: dict[str, Any]) -> None:
     if "readings_hz" in result:
         readings = {f"{name}, readings a second": rate for name, rate in result["readings_hz"].items()}
         rows = {key: value for key, value in result.items() if key != "readings_hz"} | readings
-        say.table([(key, ", ".join(v) or "none" if isinstance(v, list) else v) for key, v in rows.items()])
+        say.table([(key, _listed(v)) for key, v in rows.items()])
         return
     print(
         f"{result['vehicle']} swam {result['scenario']} for {result['simulated_s']:.0f} s (seed {result['seed']})"
@@ -230,4 +230,11 @@ def show(result: dict[str, Any]) -> None:
         for key in result
         if key in rest or "_error_" in key or "_reached_" in key or "_innovations_" in key
     ]
-    say.table([(key, ", ".join(v) or "none" if isinstance(v, list) else v) for key, v in dict(rows).items()])
+    say.table([(key, _listed(v)) for key, v in dict(rows).items()])
+
+
+def _listed(value: Any) -> Any:
+    """A list as its words or numbers, one behind the other."""
+    if not isinstance(value, list):
+        return value
+    return ", ".join(one if isinstance(one, str) else f"{one:.4g}" for one in value) or "none"

@@ -6,7 +6,7 @@ obstacle, is none. So the shape is planned: the bends (and the hand's heading, i
 nearest to where it is wanted while the hand is where it is led, each bend below its limit, all of the hull clear.
 
     keys, once:    least  |base - wanted|^2 + STAY^2 |shape - the one before|^2 + HOLD^2 |thrust|^2 + LACK^2 |lack|^2
-    every tick:    least  |base - wanted|^2 + FOLLOW^2 |shape - keys|^2
+    on the way:    least  |base - wanted|^2 + FOLLOW^2 |shape - keys|^2
 
 by steps of Gauss and Newton. thrust is what holds the shape, lack the part of the load that no thrust can. Keys stand
 at the hand's rows and between them; the first is sought from many starts, so that a straight chain knows which way to
@@ -31,6 +31,7 @@ ROUNDS, ROUNDS_HELD = 25, 10
 BENDS, HEADINGS = (0.7, -0.7), (0.0, 0.8, -0.8, 1.6, -1.6)  # to start from, rad
 BETWEEN = 6  # keys from row to row
 RATE_RAD_S, PUSH_RAD_S2, SMOOTH_PER_S = 0.08, 0.015, 0.5
+EVERY = 4  # ticks, of a step of the plan: it is slow, and a tick has other things to do
 
 
 class Plan:
@@ -102,12 +103,15 @@ class Plan:
         self.shape = np.array(shape, dtype=float)
         self.value, self.rate, self.push = self.shape, np.zeros(self._size), np.zeros(self._size)
         self._keys.start(self.shape)
+        self._ticks = 0
 
     def step(self, time_s, place, turn, wanted):
         """On to a time at which the hand's lead is at (place, turn) and the base is wanted at `wanted`."""
         self._keys.step(time_s)
-        step = self._step(self._near, self.shape, (place, turn, wanted), self._keys.value, FOLLOW)
-        self.shape = self.shape + limited(step, RATE_RAD_S * self._dt)
+        if self._ticks % EVERY == 0:
+            step = self._step(self._near, self.shape, (place, turn, wanted), self._keys.value, FOLLOW)
+            self.shape = self.shape + limited(step, EVERY * RATE_RAD_S * self._dt)
+        self._ticks += 1
         # as fast as can be stopped again
         left = self.shape - self.value
         far = np.abs(left)

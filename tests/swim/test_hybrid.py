@@ -57,7 +57,7 @@ def test_reaching_round_pipes_all_of_the_hull_stays_clear_and_both_places_are_re
     assert max(run["ee_reached_mm"]) <= 20.0 and run["ee_mean_error_mm"] <= 60.0
 
 
-@pytest.mark.parametrize("thruster", ["tail_x", "mid_y", "head_y"])
+@pytest.mark.parametrize("thruster", ["tail_x", "tail_y", "tail_z", "mid_y"])
 def test_with_a_dead_thruster_that_it_knows_of_the_hand_still_keeps_to_its_path(ran, thruster):
     words = ["--set", f'control.dead=["{thruster}"]', "--set", f"plant.actuator.{thruster}.dead_from_s=0.0"]
     run = ran("mode1", *words)
