@@ -70,7 +70,7 @@ class ChainThruster(Table, kw_only=True, frozen=True):
 class Limits(Table, kw_only=True, frozen=True):
     """Of every soft joint; kept as barriers whose poles are at pole_per_s."""
 
-    bend_max_deg: Annotated[float, Meta(gt=0, le=89)]
+    bend_max_deg: Annotated[float, Meta(ge=10, le=89)]
     bend_rate_max_rad_s: Positive
     pole_per_s: Positive = 1.0
 
@@ -204,6 +204,9 @@ def control_problems(
         for chamber in soft.chambers:
             if actuators.get(chamber, {}).get("map") != "valve":
                 yield f"soft.{k}.chambers", f'"{chamber}" is not a valve; name one of [actuator]'
+            elif actuators[chamber]["max_pa"] <= control.posture.ease_pa:
+                most = f"{actuators[chamber]['max_pa']:g} Pa"
+                yield "posture.ease_pa", f"is not below what actuator {chamber} may have, {most}; lower it"
             elif not actuators[chamber]["pressure"]:
                 yield f"soft.{k}.chambers", f'"{chamber}" has no pressure loop; give [actuator.{chamber}] one'
         if soft.stiff_pa <= soft.soft_pa:
