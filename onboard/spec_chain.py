@@ -141,6 +141,7 @@ class AimTable(Table, tag_field="kind", kw_only=True, frozen=True):
 
 class FrameAimTable(AimTable, kw_only=True, frozen=True):
     frame: str  # a module's name: its front end; "base" is the rear end of the first
+    at_m: Three | None = None  # another place, in the module's frame: its origin is the rear end
 
 
 class PoseAim(FrameAimTable, tag="pose", kw_only=True, frozen=True):
@@ -164,7 +165,9 @@ class ShapeAim(AimTable, tag="shape", kw_only=True, frozen=True):
 
 
 class SpeedAim(AimTable, tag="speed", kw_only=True, frozen=True):
-    """Speed of the base ahead, m/s."""
+    """Speed of the base through the water along one of its axes, m/s."""
+
+    way: Literal["ahead", "port", "up"] = "ahead"
 
 
 AnyAim = PoseAim | PositionAim | TurnAim | LookAim | ShapeAim | SpeedAim

@@ -52,7 +52,7 @@ def _from_above(log: Log, name: str, settings: dict[str, Any], scenario: dict[st
     for aim in scenario["aims"]:
         if aim["kind"] not in ("pose", "position"):
             continue
-        was = frame_places(log, name, settings["control"], aim["frame"])
+        was = frame_places(log, name, settings["control"], aim["frame"], aim["at_m"])
         (line,) = axes.plot(_thin(was[:, 0]), _thin(was[:, 1]), linewidth=1.0, label=aim["name"])
         path = [_thin(column(log, f"/{name}/aims", f"{aim['name']}_path_{key}")) for key in ("x_m", "y_m")]
         axes.plot(*path, ":", color=line.get_color(), linewidth=0.9, label=f"{aim['name']}, asked")

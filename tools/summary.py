@@ -214,6 +214,7 @@ def show(result: dict[str, Any]) -> None:
         "max_joint_deg",
         "min_hull_clearance_m",
         "switches",
+        "swept_radius_m",
         "speed_error_max",
         "turn_rate_error_max",
         "failsafes",

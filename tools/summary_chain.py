@@ -27,6 +27,9 @@ def chain_figures(log: Log, name: str, settings: dict[str, Any], scenario: dict[
         return figures
     flags = active(log, name, settings, scenario)
     figures["switches"] = int(sum(np.abs(np.diff(flag)).sum() for flag in flags.values()))
+    swept_m = swept_radius_m(log, name, settings, scenario)
+    if swept_m is not None:
+        figures["swept_radius_m"] = swept_m
     for aim in scenario["aims"]:
         off_mm = aim_error_mm(log, name, settings["control"], aim)
         if off_mm is None:
@@ -42,6 +45,8 @@ def chain_figures(log: Log, name: str, settings: dict[str, Any], scenario: dict[
 
 def _at_rows(log: Log, name: str, key: str, aim: dict[str, Any], off_mm: np.ndarray) -> dict[str, Any]:
     """The least error between each row's time and the next one's: was it reached before the next was due?"""
+    if not aim["rows"]:
+        return {}
     time_s = np.array(log.topics[f"/{name}/truth"].time_ns[: len(off_mm)]) / 1e9
     ends = [row["at_s"] for row in aim["rows"][1:]] + [np.inf]
     reached = []
@@ -74,33 +79,61 @@ def aim_error_mm(log: Log, name: str, control: dict[str, Any], aim: dict[str, An
     if aim["kind"] not in ("pose", "position"):
         return None
     wanted = np.array([column(log, f"/{name}/aims", f"{aim['name']}_path_{key}") for key in PATH]).T
-    was = frame_places(log, name, control, aim["frame"])
+    was = frame_places(log, name, control, aim["frame"], aim["at_m"])
     count = min(len(wanted), len(was))
     return 1e3 * np.linalg.norm(wanted[:count] - was[:count], axis=1)
 
 
-def frame_places(log: Log, name: str, control: dict[str, Any], frame: str) -> np.ndarray:
-    """(ticks, 3): x, y, depth of a module's front end in truth, or of the base."""
+def frame_places(
+    log: Log, name: str, control: dict[str, Any], frame: str, at_m: list[float] | None = None
+) -> np.ndarray:
+    """(ticks, 3): x, y, depth in truth of a module's front end, of the base, or of a place on either."""
     truth = f"/{name}/truth"
     base = np.array([column(log, truth, key) for key in PATH]).T
-    if frame == "base":
+    if frame == "base" and at_m is None:
         return base
     parts: list[Any] = []
     coordinates = []
     for module, soft in zip(control["module"], [*control["soft"], None], strict=True):
-        parts.append(Rigid(module["length_m"]))
-        if module["name"] == frame or soft is None:
+        if frame in (module["name"], "base") or soft is None:
+            end = [module["length_m"], 0.0, 0.0] if at_m is None else at_m
             break
-        parts.append(Universal(soft["length_m"]))
+        parts += [Rigid(module["length_m"]), Universal(soft["length_m"])]
         names = zip(soft["coordinates"], COORDINATES, strict=True)
         coordinates += [_joint(log, name, joint, unit) for joint, unit in names]
     chain, q = Series(parts), np.array(coordinates).T.reshape(len(base), -1)
     angles = [column(log, truth, key) for key in ("roll_rad", "pitch_rad", "heading_rad")]
     out = np.empty_like(base)
     for k, turn in enumerate(zip(*angles, strict=True)):
-        x, y, z = euler_turn(*turn) @ chain.transform(q[k])[:3, 3]
+        x, y, z = euler_turn(*turn) @ (chain.transform(q[k]) @ [*end, 1.0])[:3]
         out[k] = base[k] + (x, y, -z)
     return out
+
+
+def swept_radius_m(log: Log, name: str, settings: dict[str, Any], scenario: dict[str, Any]) -> float | None:
+    """Of a turn on the spot: how far any end of a module's hull comes from the point it turns about, from above."""
+    spots = [aim for aim in scenario["aims"] if aim["kind"] == "position" and aim["at_m"]]
+    turns = [aim for aim in scenario["aims"] if aim["kind"] == "turn" and aim["rows"]]
+    if not spots or not turns:
+        return None
+    radius_m = settings["control"]["clearance"]["hull_radius_m"]
+    centre = np.array(
+        [column(log, f"/{name}/aims", f"{spots[0]['name']}_path_{key}") for key in ("x_m", "y_m")]
+    ).T
+    begin_s = turns[0]["rows"][0]["at_s"] - turns[0]["rows"][0]["within_s"]
+    far = 0.0
+    for module in settings["control"]["module"]:
+        for x_m in (0.0, module["length_m"]):
+            for y_m in (-radius_m, radius_m):
+                was = frame_places(log, name, settings["control"], module["name"], [x_m, y_m, 0.0])[:, :2]
+                turning = _times_s(log, name)[: len(was)] > begin_s
+                gone = np.linalg.norm(was - centre[: len(was)], axis=1)[turning]
+                far = max(far, float(gone.max(initial=0.0)))
+    return far
+
+
+def _times_s(log: Log, name: str) -> np.ndarray:
+    return np.array(log.topics[f"/{name}/truth"].time_ns) / 1e9
 
 
 def _joint(log: Log, name: str, joint: str, unit: str) -> np.ndarray:

@@ -76,18 +76,18 @@ class Aim:
 
 
 class FrameAim(Aim):
-    """Of a frame: `module` is its module's number, at_m along that module's axis."""
+    """Of a frame: `module` is its module's number, at_m its place in that module's frame."""
 
     def __init__(self, settings, lead, dt, module, at_m):
         super().__init__(settings, lead, dt)
         self._module = module
         self._body = np.array([3 * module])
-        self._at_m = at_m
+        self._at_m = np.array(at_m, dtype=float)
 
     def frame(self, chain):
         """(turn, place) of the frame in base axes."""
         turn, at = chain.module_end(self._module)
-        return turn, at + self._at_m * turn[:, 0]
+        return turn, at + turn @ self._at_m
 
     def stands(self, chain, place):
         """The frame's place in the world."""
@@ -174,17 +174,21 @@ class ShapeAim(Aim):
 
 
 class SpeedAim(Aim):
-    """The base's speed ahead, in the water: an error of the speed is an error's rate."""
+    """The base's speed through the water along one of its axes: an error of the speed is an error's rate."""
+
+    def __init__(self, settings, lead, dt):
+        super().__init__(settings, lead, dt)
+        self._axis = WAYS[settings["way"]]
 
     def seen(self, chain, place):
-        return chain.velocity[:1]
+        return chain.velocity[self._axis : self._axis + 1]
 
     def rows(self, chain, place):
         rows = np.zeros((1, chain.freedoms))
-        rows[0, 0] = 1.0
-        ask = self._ask(np.zeros(1), self.lead.value - chain.velocity[:1])
-        return rows, ask + self.lead.rate
+        rows[0, self._axis] = 1.0
+        return rows, self._ask(np.zeros(1), self.lead.value - self.seen(chain, place)) + self.lead.rate
 
 
+WAYS = {"ahead": 0, "port": 1, "up": 2}
 FRAME_AIMS = {"pose": PoseAim, "position": PositionAim, "turn": TurnAim, "look": LookAim}
 OTHER_AIMS = {"shape": ShapeAim, "speed": SpeedAim}

@@ -16,8 +16,8 @@ LEAST = 1e-4  # of the inputs' own scale: which of many equal answers, the small
 RANK = 1e-6  # of a level's largest singular value
 FREE = -1e30
 SOLVED = 1
-EASE = 1e-6  # of the inputs' scale, by which limits give: points where many meet would else be seen as empty
-PATIENCE: tuple = ({}, {"eps_prox": 1e-4}, {"eps_prox": 1e-3})
+EASES = (1e-6, 1e-5, 1e-4, 1e-3)  # of the inputs' scale, by which limits give: see _least
+PATIENCE: tuple = ({}, {"eps_prox": 1e-3})
 
 
 class SolverError(ArithmeticError):
@@ -100,21 +100,20 @@ def _least(a, b, kept, at, rows, most, low, high, damping):
     """(step in the kept directions that brings a step nearest to b, multipliers of the barriers)."""
     h = a.T @ a
     h.flat[:: len(h) + 1] += damping * damping
-    # No step at all is within all limits; rounding of the level before must not say otherwise.
-    upper = np.maximum(np.concatenate([high - at, most - rows @ at]), 0.0) + EASE
-    lower = np.concatenate([np.minimum(low - at, 0.0) - EASE, np.full(len(rows), FREE)])
-    step, pressed = quadratic(h, -(a.T @ b), np.concatenate([kept, rows @ kept]), upper, lower)
-    if step is None:
-        raise SolverError("a level of the hierarchy has no answer")
-    return step, pressed[len(at) :]
+    # No step at all is within all limits; rounding of the level before must not say otherwise. And where many limits
+    # meet in one point the solver may see a contradiction that is none: then all of them give way a little more.
+    upper = np.maximum(np.concatenate([high - at, most - rows @ at]), 0.0)
+    lower = np.concatenate([np.minimum(low - at, 0.0), np.full(len(rows), FREE)])
+    limits = np.concatenate([kept, rows @ kept])
+    for ease in EASES:
+        step, pressed = quadratic(h, -(a.T @ b), limits, upper + ease, lower - ease)
+        if step is not None:
+            return step, pressed[len(at) :]
+    raise SolverError("a level of the hierarchy has no answer")
 
 
 def quadratic(h, f, rows, upper, lower):
-    """(x, multipliers) of the least x h x / 2 + f x with lower <= rows x <= upper; (None, None) if there is none.
-
-    Where many limits meet in one point the solver may see a contradiction that is none: asked more patiently it
-    finds the answer.
-    """
+    """(x, multipliers) of the least x h x / 2 + f x with lower <= rows x <= upper; (None, None) if there is none."""
     sense = np.zeros(len(upper), dtype=np.int32)
     if not np.isfinite(f).all():
         return None, None

@@ -68,11 +68,13 @@ class Priority:
             if kind == "turn"
             else PlaceLead(rows, self._governor() if kind != "look" else None)
         )
+        return FRAME_AIMS[kind](settings, lead, self._dt, *self._frame(settings))
+
+    def _frame(self, settings):
+        """(module, place in its frame): its front end, the base's rear end, or where the aim says."""
         base = settings["frame"] == "base"
         module = 0 if base else self.chain.modules.index(settings["frame"])
-        return FRAME_AIMS[kind](
-            settings, lead, self._dt, module, 0.0 if base else self.chain.lengths_m[module]
-        )
+        return module, settings["at_m"] or [0.0 if base else self.chain.lengths_m[module], 0.0, 0.0]
 
     def _governor(self):
         clear = self.clearance
@@ -84,6 +86,8 @@ class Priority:
         """A plan of the shape, for aims that are the front end, a place of the base, and a shape left open."""
         kinds = [(aim["kind"], aim.get("frame")) for aim in aims[:3]]
         front = self.chain.modules[-1]
+        if any(aim.get("at_m") for aim in aims[:2]):
+            return None
         if kinds[1:] != [("position", "base"), ("shape", None)] or aims[2]["rows"] or not aims[0]["rows"]:
             return None
         if kinds[0] not in (("pose", front), ("position", front)):
@@ -100,10 +104,8 @@ class Priority:
         hand, base, shape, *others = self.aims
         self._turn = None
         if not isinstance(hand, PoseAim):
-            last = len(self.chain.modules) - 1
-            self._turn = TurnAim(
-                {**aims[0], "name": "turn"}, TurnLead([]), self._dt, last, self.chain.lengths_m[last]
-            )
+            turn = {**aims[0], "name": "turn"}
+            self._turn = TurnAim(turn, TurnLead([]), self._dt, *self._frame(turn))
         return [aim for aim in (hand, self._turn, shape, base) if aim] + others
 
     def step(self, state):
