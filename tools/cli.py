@@ -64,8 +64,10 @@ def parser(asked: str | None) -> argparse.ArgumentParser:
 
 def main(argv: list[str] | None = None) -> int:
     if threading.current_thread() is threading.main_thread():
-        # a service manager's stop ends a run as Ctrl-C does: actuators safe, log complete
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        # a service manager's stop and a lost terminal end a run as Ctrl-C does: actuators safe, log complete
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+                signal.signal(number, signal.default_int_handler)
     try:
         words = sys.argv[1:] if argv is None else argv
         args, unknown = parser(words[0] if words else None).parse_known_args(words)

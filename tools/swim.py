@@ -102,5 +102,5 @@ def swim(fleet: Fleet, seconds: float, realtime: bool) -> bool:
         say.note("interrupted: actuators are safe, the log is complete so far")
         return True
     finally:
+        fleet.safe()  # before any word: whoever would hear it may be gone
         progress.end()
-        fleet.safe()

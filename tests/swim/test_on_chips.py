@@ -1,10 +1,13 @@
 """The same run on emulated chips: real drivers and registers between board and plant, and nothing about it changes."""
 
+import fcntl
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
+import termios
 import time
 
 import pytest
@@ -155,8 +158,14 @@ def test_faults_are_for_chips_alone(capsys):
 # Exits. The PCA9685's registers are in a file, as power would keep them.
 
 
-def start(tmp_path, *options) -> tuple[subprocess.Popen, os.PathLike]:
+def start(tmp_path, terminal: int = subprocess.DEVNULL) -> tuple[subprocess.Popen, os.PathLike]:
     """A fish that swims on chips in a process of its own, its pulses seen from outside."""
+
+    def prepare() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which tests by nohup ignore
+        if terminal != subprocess.DEVNULL:
+            fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+
     registers = tmp_path / "registers"
     command = [
         sys.executable,
@@ -169,8 +178,9 @@ def start(tmp_path, *options) -> tuple[subprocess.Popen, os.PathLike]:
         "--on",
         f"emulated:{registers}",
     ]
-    command += ["--realtime", "--for", "600", "--log", str(tmp_path / "log.mcap"), *options]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    command += ["--realtime", "--for", "600", "--log", str(tmp_path / "log.mcap")]
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), terminal)
+    process = subprocess.Popen(command, **streams, start_new_session=True, preexec_fn=prepare)
     seen = set()
     while len(seen) < 3:  # it swims
         assert process.poll() is None
@@ -180,12 +190,25 @@ def start(tmp_path, *options) -> tuple[subprocess.Popen, os.PathLike]:
     return process, registers
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_told_to_end_its_pulses_are_off(tmp_path, number):
     process, registers = start(tmp_path)
     process.send_signal(number)
     try:
         assert process.wait(60) == 1  # stopped early
+    finally:
+        process.kill()
+    assert not any(pulses_of(registers))
+
+
+def test_a_terminal_that_is_gone_ends_the_pulses(tmp_path):
+    """A signal, and then not a word can be said."""
+    terminal, line = pty.openpty()
+    process, registers = start(tmp_path, line)
+    os.close(line)
+    os.close(terminal)
+    try:
+        process.wait(60)
     finally:
         process.kill()
     assert not any(pulses_of(registers))
