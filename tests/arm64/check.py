@@ -101,7 +101,10 @@ def check_virt(tar: Path) -> None:
             ("SIGSTOP", "hung, its watchdog starts it again"),
         ):
             done = ask(machine, "kill", name)
-            note("virt", what, done["restarted"], f"{done.get('seconds', 0):.1f} s")
+            measured = (
+                f"begun after {done.get('begun_s', 0):.1f} s, ticks after {done.get('seconds', 0):.1f} s"
+            )
+            note("virt", what, done["restarted"], measured)
         machine.ask(f"echo '[pi.pulses]\nclock_hz = 25123456' > {CALIBRATION}")
         check_files(machine)
         check_ssh(machine, first)

@@ -1,7 +1,7 @@
 """Looks at the service from inside the emulated machine; each command prints one JSON object. Python's library alone.
 
 up S            wait until the loop has been ticking, at most S seconds
-kill SIGNAL     to the controller; how long until another one ticks
+kill SIGNAL     to the controller; how long until systemd has begun another one, and until that ticks
 rate S          ticks a second and the longest gap between two, over S seconds
 bus             what a transaction on /dev/i2c-1 comes to, and how long it takes
 """
@@ -15,7 +15,8 @@ import time
 from pathlib import Path
 
 SITE = "/opt/caudal/current/site"
-WORDS = "ActiveState,SubState,MainPID,NRestarts,StatusText,ActiveEnterTimestampMonotonic"
+WORDS = "ActiveState,SubState,MainPID,NRestarts,StatusText,"
+WORDS += "ActiveEnterTimestampMonotonic,ExecMainStartTimestampMonotonic"
 
 
 def show() -> dict:
@@ -43,8 +44,16 @@ def kill(name: str) -> dict:
     while time.monotonic() - start < 120:
         state = show()
         if running(state) and state["MainPID"] not in ("0", before["MainPID"]):
-            took = int(state["ActiveEnterTimestampMonotonic"]) / 1e6 - start
-            return {"restarted": True, "seconds": took, "restarts": int(state["NRestarts"])}
+            begun, ticks = (
+                int(state[f"{word}TimestampMonotonic"]) / 1e6 - start
+                for word in ("ExecMainStart", "ActiveEnter")
+            )
+            return {
+                "restarted": True,
+                "begun_s": begun,
+                "seconds": ticks,
+                "restarts": int(state["NRestarts"]),
+            }
         time.sleep(0.1)
     return {"restarted": False, **show()}
 
