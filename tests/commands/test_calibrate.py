@@ -518,11 +518,12 @@ def test_a_signal_at_the_worst_moment_still_ends_the_pulses(function, room):
             sent.append(function)
             os.kill(os.getpid(), (signal.SIGHUP, signal.SIGINT)[len(sent) % 2])
 
+    before = sys.gettrace()  # coverage's
     sys.settrace(trace)
     try:
         room.calibrate("servo", "tail_1", answers=["yes", "+7", "", "-27", "27", ""], code=130)
     finally:
-        sys.settrace(None)
+        sys.settrace(before)
     assert sent and room.file.read_text() == FISH_TEXT
 
 
