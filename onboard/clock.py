@@ -7,16 +7,16 @@ import time
 
 try:
     # MicroPython: its ticks wrap, so differences and sums go through its own functions
-    _ticks_us = time.ticks_us  # type: ignore[attr-defined]
-    _diff = time.ticks_diff  # type: ignore[attr-defined]
+    ticks_us = time.ticks_us  # type: ignore[attr-defined]
+    ticks_diff = time.ticks_diff  # type: ignore[attr-defined]
     _add = time.ticks_add  # type: ignore[attr-defined]
     _sleep_us = time.sleep_us  # type: ignore[attr-defined]
 except AttributeError:
 
-    def _ticks_us():
+    def ticks_us():
         return time.monotonic_ns() // 1000
 
-    def _diff(later, earlier):
+    def ticks_diff(later, earlier):
         return later - earlier
 
     def _add(ticks, duration_us):
@@ -34,7 +34,7 @@ class RealClock:
 
     GIVE_UP_US = 1000000
 
-    def __init__(self, period_us, ticks_us=_ticks_us, sleep_us=_sleep_us, diff=_diff, add=_add):
+    def __init__(self, period_us, ticks_us=ticks_us, sleep_us=_sleep_us, diff=ticks_diff, add=_add):
         self.period_us = period_us
         self._now = ticks_us
         self._sleep = sleep_us

@@ -161,6 +161,7 @@ def allocations(fleet: Fleet, ticks: int = 500) -> dict:
     """Bytes a tick leaves behind (growth must be none) and the most it holds while it runs."""
     loop = fleet.swimmers[0].loop
     gc.collect()
+    gc.disable()  # what it collects of others would count as less than nothing
     tracemalloc.start()
     for _ in range(50):
         loop.tick()
@@ -176,4 +177,5 @@ def allocations(fleet: Fleet, ticks: int = 500) -> dict:
         peaks[tick] = peak - held
         grown += after - held
     tracemalloc.stop()
+    gc.enable()
     return {"tick_growth_bytes": grown / ticks, "tick_transient_bytes": statistics.median(peaks)}

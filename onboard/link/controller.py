@@ -9,6 +9,7 @@ A port has `read(buffer, timeout_ms) -> count` and `write(buffer, count)`. Porta
 """
 
 from onboard.app import build_loop
+from onboard.clock import ticks_diff, ticks_us
 from onboard.link.arrivals import DUPLICATE, LATE
 from onboard.link.frame import ASK, BYE, HELLO, OUTPUTS, READINGS, Decoder, Encoder, wire_size
 from onboard.link.hello import SIZE, Hello
@@ -57,16 +58,23 @@ class Controller:
         self.silent = False  # have the readings stopped
 
     def serve(self, patience_ms):
-        """Until the plant says bye or does not fit; after `patience_ms` of silence the outputs go safe."""
+        """Until the plant says bye or does not fit; after `patience_ms` without a frame the outputs go safe.
+
+        Bytes that make no frame are no news: a line that babbles is as good as cut.
+        """
+        heard_us = ticks_us()
         while True:
-            count = self._port.read(self._chunk, patience_ms)
-            if count == 0:
-                if self.loop is not None and not self.silent:
-                    self.silent = True
+            quiet_ms = ticks_diff(ticks_us(), heard_us) // 1000
+            if quiet_ms >= patience_ms and not self.silent:
+                self.silent = True
+                if self.loop is not None:
                     self.loop.board.safe()
+            count = self._port.read(self._chunk, patience_ms if self.silent else patience_ms - quiet_ms)
+            if count == 0:
                 continue
             self.decoder.feed(self._chunk, count)
             while self.decoder.next():
+                heard_us = ticks_us()
                 self.silent = False
                 if self.decoder.kind == BYE:
                     return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import math
 from functools import cache
@@ -25,9 +27,6 @@ def ran(tmp_path_factory):
     def run(scenario: str, *words: str) -> dict:
         out = folder / f"{scenario}{len(words)}.json"
         log = out.with_suffix(".mcap")
-        import contextlib
-        import io
-
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
             code = main(["run", "hybrid", "--scenario", scenario, "--log", str(log), "--json", *words])
@@ -57,7 +56,19 @@ def test_reaching_round_pipes_all_of_the_hull_stays_clear_and_both_places_are_re
     assert max(run["ee_reached_mm"]) <= 20.0 and run["ee_mean_error_mm"] <= 60.0
 
 
-@pytest.mark.parametrize("thruster", ["tail_x", "tail_y", "tail_z", "mid_y"])
+def test_it_turns_on_the_spot_in_half_its_length_and_bent_in_two_thirds_of_that(ran):
+    straight, bent = ran("turn"), ran("turn-bent")
+    assert straight["swept_radius_m"] == pytest.approx(1.50, rel=0.01)
+    assert bent["swept_radius_m"] == pytest.approx(0.89, rel=0.1)
+
+
+def test_it_swims_through_a_gap_that_leaves_its_propellers_45_millimetres(ran):
+    run = ran("gap")
+    assert run["min_hull_clearance_m"] > 0.07  # propellers stand 70 mm beyond the hull
+    assert run["ee_reached_mm"][0] < 10.0
+
+
+@pytest.mark.parametrize("thruster", ["tail_x", "tail_y", "tail_z"])
 def test_with_a_dead_thruster_that_it_knows_of_the_hand_still_keeps_to_its_path(ran, thruster):
     words = ["--set", f'control.dead=["{thruster}"]', "--set", f"plant.actuator.{thruster}.dead_from_s=0.0"]
     run = ran("mode1", *words)

@@ -1,0 +1,54 @@
+"""A line that babbles brings bytes and no frames: the controller's dead-man takes it for cut."""
+
+import random
+import time
+
+from onboard.link.controller import Controller
+from onboard.link.frame import BYE, HELLO, Encoder, wire_size
+from onboard.link.hello import SIZE, Hello
+from tools.controlled import open_controlled
+
+PATIENCE_MS = 50
+
+
+class BabblingPort:
+    """The plant's hello, then noise until the controller has gone safe (or an hour has passed), then bye."""
+
+    def __init__(self, digest: str, settings: dict) -> None:
+        hello = Hello(digest, settings["rate_hz"], len(settings["sensors"]), len(settings["actuators"]))
+        self._payload = bytearray(SIZE)
+        self._size = hello.pack(self._payload)
+        self._encoder = Encoder(bytearray(wire_size(SIZE)))
+        self._random = random.Random(1)
+        self.controller: Controller | None = None
+        self.noise = 0
+        self.was_silent = False
+
+    def read(self, buffer: bytearray, timeout_ms: int) -> int:
+        if self.controller.loop is None:
+            return self._frame(buffer, HELLO, self._size)
+        if self.controller.silent or self.noise > 100_000:
+            self.was_silent = self.controller.silent
+            return self._frame(buffer, BYE, 0)
+        time.sleep(0.001)
+        self.noise += 20
+        buffer[:20] = self._random.randbytes(20)
+        return 20
+
+    def write(self, buffer: bytearray, count: int) -> None:
+        pass
+
+    def _frame(self, buffer: bytearray, kind: int, size: int) -> int:
+        count = self._encoder.frame(kind, 1, 0, self._payload, size)
+        buffer[:count] = self._encoder.buffer[:count]
+        return count
+
+
+def test_noise_does_not_keep_a_controller_from_going_safe():
+    vehicle, _, scenario = open_controlled("fish", [], "cruise")
+    digest = vehicle.file.digest()
+    port = BabblingPort(digest, vehicle.settings)
+    port.controller = Controller(vehicle.settings, scenario, digest, port)
+    port.controller.serve(PATIENCE_MS)
+    assert port.was_silent and port.noise > 200 and port.controller.refusal is None
+    assert port.controller.loop.board.outputs == port.controller.loop.board.safe_outputs
