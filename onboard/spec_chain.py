@@ -15,6 +15,7 @@ Three = Annotated[list[Number], Meta(min_length=3, max_length=3)]
 Six = Annotated[list[NotNegative], Meta(min_length=6, max_length=6)]
 ThreePositive = Annotated[list[Positive], Meta(min_length=3, max_length=3)]
 Names3 = Annotated[list[str], Meta(min_length=3, max_length=3)]
+Name = Annotated[str, Meta(pattern=r"^[a-z](_?[a-z0-9])*$", max_length=40)]  # it names columns of a log
 Names4 = Annotated[list[str], Meta(min_length=4, max_length=4)]
 
 
@@ -32,14 +33,14 @@ class Part(Table, kw_only=True, frozen=True):
 
 
 class Module(Part, kw_only=True, frozen=True):
-    name: str
+    name: Name
     length_m: Length
 
 
 class Soft(Table, kw_only=True, frozen=True):
     """A joint between two modules, as chain/chamber.py has it; `coordinates`: the sensors of d1, th1, th2, d2."""
 
-    name: str
+    name: Name
     coordinates: Names4
     chambers: Names3  # valves
     at_deg: Three = field(default_factory=lambda: [0.0, 120.0, 240.0])  # of the chambers, from +y towards +z
@@ -131,7 +132,7 @@ class AimTable(Table, tag_field="kind", kw_only=True, frozen=True):
     """pole_per_s: how fast errors go, all three poles of the loop; sum_limit of the integral (m/s2, rad/s2);
     damping: how much of the inputs' scale is worth one unit of acceleration."""
 
-    name: str
+    name: Name
     pole_per_s: Positive = 1.0
     sum_limit: NotNegative = 0.3
     leash: Positive = 0.2  # m or rad: what is further off is not asked for more

@@ -19,12 +19,10 @@ from onboard.chain.plan import Plan
 from onboard.chain.posture import Posture
 
 GOVERNOR_PER_S = 3.0
-PLAN_LESS_DEG = 6.0
+PLAN_LESS_DEG = 6.0  # than the limit of a bend, for a plan
 LEFT_TICKS = 50  # a limit that has not pressed for so long is not active any more
-MET, MET_LEAST = (
-    0.1,
-    0.01,
-)  # shortfall of an aim, of what it asks and in m/s2, up to which its errors are summed up
+# Shortfall of an aim up to which its errors are summed up: a share of what it asks, and m/s2.
+MET, MET_LEAST = 0.1, 0.01
 
 
 class Priority:
@@ -63,11 +61,8 @@ class Priority:
         kind, rows = settings["kind"], settings["rows"]
         if kind in OTHER_AIMS:
             return OTHER_AIMS[kind](settings, Rows(rows), self._dt)
-        lead = (
-            TurnLead(rows)
-            if kind == "turn"
-            else PlaceLead(rows, self._governor() if kind != "look" else None)
-        )
+        governor = self._governor() if kind in ("pose", "position") else None
+        lead = TurnLead(rows) if kind == "turn" else PlaceLead(rows, governor)
         return FRAME_AIMS[kind](settings, lead, self._dt, *self._frame(settings))
 
     def _frame(self, settings):
@@ -136,7 +131,7 @@ class Priority:
             state.commands[channel] = 0
 
     def _lead(self, free):
-        """Time runs while the gate lets commands through; aims begin where the chain is."""
+        """Time runs while the gate lets commands through; after it did not, aims begin anew, where the chain is."""
         if not free or self._time_s is None:
             for aim in self._served:
                 aim.start(self.chain, self._seen.place)
@@ -153,12 +148,13 @@ class Priority:
             self._follow_plan()
 
     def _shape_now(self):
-        bends = self.chain.q[self.chain.bends]
+        """As the plan counts it: the bends, and the hand's heading if that is free."""
+        chain = self.chain
+        bends = chain.q[chain.bends]
         if isinstance(self.aims[0], PoseAim):
             return bends
-        return np.append(
-            bends, euler_angles(self.chain.turn @ self.chain.module_end(len(self.chain.modules) - 1)[0])[2]
-        )
+        turn, _ = self.aims[0].frame(chain)
+        return np.append(bends, euler_angles(chain.turn @ turn)[2])
 
     def _follow_plan(self):
         """Lead base and shape by the plan instead of by the wish."""

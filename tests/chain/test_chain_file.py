@@ -18,6 +18,7 @@ WRONG = [
         "scenario.mode1.aims.0.frame",
         'no frame "elbow"; there are base, tail',
     ),
+    ("scenario.mode1.aims.0.name=My Hand", "scenario.mode1.aims.0.name", "My Hand"),
     ("scenario.mode1.aims.1.name=hand", "scenario.mode1.aims.1.name", "two aims"),
     ("scenario.mode1.aims.0.rows.0.to=[1.0, 2.0]", "aims.0.rows.0.to", "has 2 numbers; this aim takes 6"),
     ("scenario.mode1.aims.0.rows.1.at_s=3.0", "aims.0.rows.1.at_s", "must grow"),
