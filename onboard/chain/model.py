@@ -18,6 +18,7 @@ import math
 import numpy as np
 
 from onboard.chain.chamber import Chambers, bend_vector
+from onboard.chain.soft_joint import universal_turn
 
 JOINT = 4  # coordinates of a soft joint
 GRAVITY_M_S2 = 9.81
@@ -168,10 +169,9 @@ class Chain:
         turn, at = np.eye(3), np.zeros(3)
         for k in range(len(self.chambers)):
             d1, y, z, d2 = q[JOINT * k : JOINT * k + JOINT].tolist()
-            c1, s1, c2, s2 = math.cos(y), math.sin(y), math.cos(z), math.sin(z)
             centre = at + (self.lengths_m[k] + d1) * turn[:, 0]
-            bent = turn @ np.array([[c1 * c2, -c1 * s2, s1], [s2, c2, 0.0], [-s1 * c2, s1 * s2, c1]])
-            about_z = turn @ np.array([s1, 0.0, c1])
+            bent = turn @ universal_turn(y, z)
+            about_z = bent[:, 2]
             axes = self.axes[JOINT * k : JOINT * k + JOINT]
             axes[0, :3], axes[3, :3] = turn[:, 0], bent[:, 0]
             axes[1, 3:], axes[2, 3:] = turn[:, 1], about_z

@@ -21,6 +21,7 @@ import numpy as np
 from onboard.chain.chamber import bend_vector
 from onboard.chain.lead import Rows, down, euler_turn, turning
 from onboard.chain.model import JOINT
+from onboard.chain.soft_joint import universal_turn
 
 FOLLOW, STAY, EASY = 0.5, 0.1, 0.02  # m a rad
 HOLD, LACK = 0.03, 0.3  # m a N, m a N m
@@ -154,13 +155,12 @@ class Plan:
             at = at + length_m * turned[:, 0]
             points.append(at)
             if k < len(self._slack):
-                y, z = shape[2 * k : 2 * k + 2].tolist()
-                c1, s1, c2, s2 = math.cos(y), math.sin(y), math.cos(z), math.sin(z)
-                half = 0.5 * math.acos(min(max(c1 * c2, -1.0), 1.0))
+                bent = universal_turn(*shape[2 * k : 2 * k + 2].tolist())
+                half = 0.5 * math.acos(min(max(float(bent[0, 0]), -1.0), 1.0))
                 slides.append(self._slack[k] * (math.tan(half) / half if half > 1e-4 else 1.0))
                 at = at + slides[k] * turned[:, 0]
                 points.append(at)
-                turned = turned @ np.array([[c1 * c2, -c1 * s2, s1], [s2, c2, 0.0], [-s1 * c2, s1 * s2, c1]])
+                turned = turned @ bent
                 at = at + slides[k] * turned[:, 0]
         base_turn = turn @ turned.T
         base = place - base_turn @ at

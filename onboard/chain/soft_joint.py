@@ -52,15 +52,11 @@ class Universal:
 
     def transform(self, q: Numbers) -> np.ndarray:
         d1, th1, th2, d2 = q
-        c1, s1, c2, s2 = cos(th1), sin(th1), cos(th2), sin(th2)
-        return np.array(
-            [
-                [c1 * c2, -c1 * s2, s1, d1 + d2 * c1 * c2],
-                [s2, c2, 0.0, d2 * s2],
-                [-s1 * c2, s1 * s2, c1, -d2 * s1 * c2],
-                [0.0, 0.0, 0.0, 1.0],
-            ]
-        )
+        transform = np.eye(4)
+        transform[:3, :3] = turn = universal_turn(th1, th2)
+        transform[:3, 3] = d2 * turn[:, 0]
+        transform[0, 3] += d1
+        return transform
 
     def jacobian(self, q: Numbers) -> np.ndarray:
         _, th1, th2, d2 = q
@@ -269,6 +265,12 @@ class Piecewise(Series):
     def __init__(self, length_m: float, pieces: int) -> None:
         super().__init__([ConstantCurvature(length_m / pieces) for _ in range(pieces)])
         self.length_m = length_m
+
+
+def universal_turn(th1: float, th2: float) -> np.ndarray:
+    """Rot(y, th1) Rot(z, th2)."""
+    c1, s1, c2, s2 = cos(th1), sin(th1), cos(th2), sin(th2)
+    return np.array([[c1 * c2, -c1 * s2, s1], [s2, c2, 0.0], [-s1 * c2, s1 * s2, c1]])
 
 
 def universal_like(q: Numbers) -> np.ndarray:
