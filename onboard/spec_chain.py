@@ -186,6 +186,7 @@ class Obstacle(Table, kw_only=True, frozen=True):
 
 class AimsTask(_Scenario, tag="aims", kw_only=True, frozen=True):
     aims: Annotated[list[AnyAim], Meta(min_length=1)]  # the first is served first
+    bend_max_deg: Annotated[float, Meta(ge=10, le=89)] | None = None  # less than control.limits has it
     obstacles: list[Obstacle] = []
 
 
@@ -233,6 +234,8 @@ def control_problems(
 def task_problems(scenario: AimsTask, control: ChainControl) -> Iterator[tuple[str, str]]:
     """What does not fit: (key below the scenario, what to do)."""
     frames = ["base", *(module.name for module in control.module)]
+    if scenario.bend_max_deg and scenario.bend_max_deg > control.limits.bend_max_deg:
+        yield "bend_max_deg", f"is above control.limits.bend_max_deg, {control.limits.bend_max_deg:g}"
     names = [aim.name for aim in scenario.aims]
     for k, aim in enumerate(scenario.aims):
         at = f"aims.{k}"
@@ -254,10 +257,10 @@ def task_problems(scenario: AimsTask, control: ChainControl) -> Iterator[tuple[s
                 )
             before_s = row.at_s
         if isinstance(aim, ShapeAim):
-            most = control.limits.bend_max_deg
+            most = scenario.bend_max_deg or control.limits.bend_max_deg
             for i, row in enumerate(aim.rows):
                 if max(abs(bend) for bend in row.to) * 57.29578 > most:
                     yield (
                         f"{at}.rows.{i}.to",
-                        f"bends further than control.limits.bend_max_deg, {most:g} degrees",
+                        f"bends further than bend_max_deg, {most:g} degrees",
                     )

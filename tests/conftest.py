@@ -25,6 +25,11 @@ ROOT = Path(__file__).parents[1]
 EEL = ROOT / "tests" / "vehicles" / "eel.toml"
 
 
+def on_a_pi(vehicle: str) -> bool:
+    """Whether a vehicle of the project says which chips of a Raspberry Pi it is on."""
+    return "[pi.pulses]" in (ROOT / "onboard" / "vehicles" / f"{vehicle}.toml").read_text(encoding="utf-8")
+
+
 def left_out(reason: str) -> None:
     """Where what a test needs cannot be had; never where nothing may be left out (.ci/run)."""
     assert not os.environ.get("CAUDAL_TEST_ALL"), f"nothing may be left out here: {reason}"

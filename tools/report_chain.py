@@ -25,7 +25,7 @@ def figures(log: Log) -> list[tuple[str, Any]]:
     return [
         ("Hand and base from above", _from_above(log, name, settings, scenario)),
         ("Errors of the aims", _errors(log, name, settings, scenario)),
-        ("Bends of the soft joints", _bends(log, name, settings)),
+        ("Bends of the soft joints", _bends(log, name, settings, scenario)),
         ("Pressures of the chambers", _pressures(log, name, settings)),
         ("Clearance of the hull", _clearance(log, name)),
         ("Active limits", _limits(log, name, settings, scenario)),
@@ -72,13 +72,14 @@ def _errors(log: Log, name: str, settings: dict[str, Any], scenario: dict[str, A
     return figure
 
 
-def _bends(log: Log, name: str, settings: dict[str, Any]) -> Any:
+def _bends(log: Log, name: str, settings: dict[str, Any], scenario: dict[str, Any]) -> Any:
     figure, axes = _axes()
     control = settings["control"]
     bends = bends_deg(log, name, control["soft"])
     for k, soft in enumerate(control["soft"]):
         axes.plot(_thin(_times(log, name)), _thin(bends[:, k]), linewidth=0.9, label=soft["name"])
-    axes.axhline(control["limits"]["bend_max_deg"], color="#b00", linewidth=1, label="limit")
+    most_deg = scenario["bend_max_deg"] or control["limits"]["bend_max_deg"]
+    axes.axhline(most_deg, color="#b00", linewidth=1, label="limit")
     axes.set(xlabel="time, s", ylabel="whole bend, deg")
     axes.legend(loc="upper right")
     return figure

@@ -47,7 +47,8 @@ class Priority:
         most_pa = min(board.actuators[i].high / ONE for i in self._valves)
         self.posture = Posture(self.chain.chambers, control["posture"], most_pa, rate_hz)
         self.clearance = Clearance(self.chain, control["clearance"], scenario["obstacles"])
-        self.limits = JointLimits(self.chain, control["limits"])
+        self._bend_max_deg = scenario["bend_max_deg"] or control["limits"]["bend_max_deg"]
+        self.limits = JointLimits(self.chain, {**control["limits"], "bend_max_deg": self._bend_max_deg})
         self.aims = [self._aim(aim) for aim in scenario["aims"]]
         self.plan = self._planned(scenario["aims"], control)
         self.shape = next((aim for aim in self.aims if isinstance(aim, ShapeAim)), None)
@@ -87,7 +88,7 @@ class Priority:
             return None
         if kinds[0] not in (("pose", front), ("position", front)):
             return None
-        bend_max = math.radians(control["limits"]["bend_max_deg"] - PLAN_LESS_DEG)
+        bend_max = math.radians(self._bend_max_deg - PLAN_LESS_DEG)
         rows = aims[0]["rows"], aims[1]["rows"]
         return Plan(self.chain, *rows, self.clearance, bend_max, control["posture"]["ease_pa"], self._dt)
 

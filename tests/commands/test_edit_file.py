@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onboard.vehicle
+from tests.conftest import on_a_pi
 from tools.edit_file import changed, set_keys
 from tools.options import leaves
 from tools.say import Refused
@@ -50,15 +51,9 @@ def test_values_change_where_they_stand_and_new_ones_stand_with_their_table():
     )
 
 
-def text_of(vehicle: str) -> str:
-    return Path(onboard.vehicle.find(vehicle)).read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    "vehicle", [name for name in onboard.vehicle.names() if "[pi.pulses]" in text_of(name)]
-)
+@pytest.mark.parametrize("vehicle", [name for name in onboard.vehicle.names() if on_a_pi(name)])
 def test_every_vehicle_of_the_project_on_a_pi_can_be_calibrated_line_by_line(vehicle):
-    text = text_of(vehicle)
+    text = Path(onboard.vehicle.find(vehicle)).read_text(encoding="utf-8")
     tables = tomllib.loads(text)
     name = next(iter(tables["actuator"]))
     values = {"pi.pulses.clock_hz": 26_300_000, f"actuator.{name}.low_us": 1001}

@@ -23,7 +23,7 @@ from hal.pi.identify import identify
 from hal.pi.ina219 import Power
 from hal.pi.pca9685 import Pulses
 from hal.pi.slot import Slot
-from tests.conftest import ROOT
+from tests.conftest import ROOT, on_a_pi
 from tests.hal.pi_bench import Bench, Recorded
 from tools import pi_vehicle, probe
 from tools.cli import main
@@ -88,7 +88,7 @@ def rows(result: dict) -> dict[str, dict]:
     return {row["where"]: row for row in result["rows"]}
 
 
-@pytest.mark.parametrize("vehicle", onboard.vehicle.names())
+@pytest.mark.parametrize("vehicle", [name for name in onboard.vehicle.names() if on_a_pi(name)])
 def test_on_emulated_chips_all_that_a_vehicle_expects_is_there_and_told(vehicle, probed):
     result, _ = probed(vehicle, "--on", "emulated", code=0)
     expected = [row for row in result["rows"] if row["expected"]]
