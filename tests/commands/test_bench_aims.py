@@ -1,0 +1,25 @@
+"""`caudal bench aims`: two solvers of one problem in one run, and whom it is not for."""
+
+import json
+
+import pytest
+
+from tools.cli import main
+
+
+def test_the_hierarchy_costs_no_more_than_twice_the_law_and_leaves_nothing_behind(capsys, monkeypatch):
+    monkeypatch.setattr("tools.bench_aims.GROWTH_TICKS", 300)
+    assert main(["bench", "aims", "--for", "4", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["vehicle"] == "hybrid" and result["ticks_with_hull_rows"] > 100
+    assert 0 < result["tick_median_us"] <= result["tick_p99_us"]
+    assert result["hierarchy_to_law"] <= 2.0 and abs(result["kept_bytes_a_tick"]) < 8
+
+
+@pytest.mark.parametrize(
+    "words, said", [(["fish"], "no aims"), (["hybrid", "ray"], "bench aims takes one vehicle")]
+)
+def test_it_is_for_one_vehicle_with_aims(capsys, words, said):
+    assert main(["bench", "aims", *words, "--scenario", "cruise"]) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1
