@@ -14,11 +14,11 @@ from tools.pty_line import open_line
 from tools.say import Refused
 
 GET = Path(__file__).parents[1] / "deploy" / "mcu" / "get-microbit"
-CHUNK_BYTES = 32  # the board's line holds no more
-BOOT_S = 30.0
-ANSWER_S = 20.0  # on a machine that is busy with other things
-ECHO_S = 2.0
-TRIES = 5
+# Bytes sent at once (the board's line holds 32) and how long their echo may take: a machine that is busy, or stands
+# still for seconds, is given smaller pieces and more time at every try.
+TRIES = ((32, 2.0), (16, 5.0), (8, 15.0), (8, 30.0), (4, 60.0), (4, 60.0))
+BOOT_S = 60.0
+ANSWER_S = 60.0  # on a machine that is busy with other things
 STOP, PASTE, RUN = b"\x03", b"\x05", b"\x04"  # Ctrl-C, Ctrl-E, Ctrl-D
 PROMPT = b"\r\n>>> "
 MORE = b"\r\n=== "  # how paste mode begins a line
@@ -104,26 +104,28 @@ class Microbit:
     def _paste(self, source: str) -> None:
         """Bring source to the board whole; it is not run yet."""
         text = source.replace("\n", "\r").encode()
-        for _ in range(TRIES):
+        for size, echo_s in TRIES:
             try:
                 self._send(PASTE)
-                self._read_until(MORE, ECHO_S)
-                for start in range(0, len(text), CHUNK_BYTES):
-                    chunk = text[start : start + CHUNK_BYTES]
+                self._read_until(MORE, echo_s)
+                for start in range(0, len(text), size):
+                    chunk = text[start : start + size]
                     self._send(chunk)
-                    self._read_until(chunk.replace(b"\r", MORE), ECHO_S)
+                    self._read_until(chunk.replace(b"\r", MORE), echo_s)
                 return
             except Silence:  # what came back is not what went
                 self._send(STOP)
-                self._quiet()
-        raise Refused(f"the line to the micro:bit lost bytes {TRIES} times; try again on a quieter machine")
+                self._quiet(echo_s)
+        raise Refused(
+            f"the line to the micro:bit lost bytes {len(TRIES)} times; try again on a quieter machine"
+        )
 
     def _send(self, text: bytes) -> None:
         self.port.write(bytearray(text), len(text))
 
-    def _quiet(self) -> None:
-        """Pass over whatever still comes."""
-        while self.port.read(self._chunk, 200):
+    def _quiet(self, echo_s: float = 2.0) -> None:
+        """Pass over whatever still comes, for a tenth of the time that an echo may take."""
+        while self.port.read(self._chunk, int(100 * echo_s)):
             pass
 
     def _read_until(self, end: bytes, patience_s: float) -> bytes:
