@@ -24,15 +24,19 @@ def figures(log: Log) -> list[tuple[str, Any]]:
     commands, state = f"/{name}/commands", f"/{name}/state"
     believed = [f for f in BELIEVED if np.isfinite(column(log, state, f)).any()]
     return [
-        ("Commands", _lines(log, commands, log.topics[commands].fields, "rad, N or Pa")),
+        (
+            "Commands",
+            _lines(log, commands, log.topics[commands].fields, "rad, N or Pa", "none was let through"),
+        ),
         ("Believed", _lines(log, state, believed, "rad, m or m/s")),
         ("Readings", _readings(log, f"/{name}/counts")),
     ]
 
 
-def _lines(log: Log, topic: str, fields: list[str], label: str) -> Any:
+def _lines(log: Log, topic: str, fields: list[str], label: str, without: str = "") -> Any:
+    """Lines over time; where there are none the words `without`, or no figure."""
     shown = [field for field in fields if np.isfinite(column(log, topic, field)).any()]
-    if not shown:
+    if not shown and not without:
         return None
     figure, axes = plots.pyplot().subplots(figsize=(10, 3.2), layout="constrained")
     time_s = (np.array(log.topics[topic].time_ns) - start_ns(log)) / 1e9
@@ -42,7 +46,10 @@ def _lines(log: Log, topic: str, fields: list[str], label: str) -> Any:
             time_s[thin], column(log, topic, field)[thin], linewidth=0.9, label=field.removeprefix("is_")
         )
     axes.set(xlabel="time, s", ylabel=label)
-    axes.legend(loc="upper right")
+    if shown:
+        axes.legend(loc="upper right")
+    else:
+        axes.set_title(without)
     return figure
 
 

@@ -64,6 +64,14 @@ def test_without_a_bus_the_loop_still_ticks_and_says_what_is_lost(tmp_path):
     assert {"armed", "device lost", "failsafe"} <= {event.kind for event in log.events}
 
 
+def test_a_run_that_was_never_armed_has_a_report_that_says_so(tmp_path, capsys, chips):
+    assert main(words(tmp_path, "--for", "0.5")) == 0
+    assert main(["report", str(tmp_path / "pi.mcap"), "--json"]) == 0
+    capsys.readouterr()
+    page = (tmp_path / "pi.html").read_text()
+    assert "<h2>Commands</h2>" in page and page.count("<svg") >= 3
+
+
 def test_its_log_has_a_report(tmp_path, capsys, chips):
     assert main(words(tmp_path, "--for", "1.5", "--arm", "0.2")) == 0
     capsys.readouterr()
