@@ -67,8 +67,8 @@ class Aim:
         self.sum = 0.0
 
     def _ask(self, error, rate_error):
-        """A far error asks for no more than one of `leash`: its way back ends in a steady speed, a third of pole times
-        leash, and not in a leap."""
+        """A far error asks for no more than one of `leash`: its way back comes to a steady speed, pole times leash, and
+        is no leap."""
         self.error = error
         size = math.sqrt(float(error @ error))
         near = error if size <= self._leash else error * (self._leash / size)

@@ -20,7 +20,7 @@ from onboard.chain.posture import Posture
 
 GOVERNOR_PER_S = 3.0
 PLAN_LESS_DEG = 6.0  # than the limit of a bend, for a plan
-LEFT_TICKS = 50  # a limit that has not pressed for so long is not active any more
+LEFT_TICKS = 25  # a limit that has not pressed for so long is not active any more
 # Shortfall of an aim up to which its errors are summed up: a share of what it asks, and m/s2.
 MET, MET_LEAST = 0.1, 0.01
 
