@@ -13,7 +13,9 @@ run: setup
 	@echo "  $(BIN)/caudal run fish --scenario cruise --set gait.wavelength_m=0.6 --report"
 
 test: setup lint
+	@tests/view/get-chromium >/dev/null || true
 	@deploy/mcu/get-microbit >/dev/null || true  # says what is left out, and how to have it
+	@tests/view/get-chromium >/dev/null || true
 	$(BIN)/pytest -n 2 --dist worksteal
 
 test-arm64: setup
@@ -29,6 +31,8 @@ setup: .venv/ready
 	  apt-get -qq update && apt-get -qq install -y python3-venv && rm -rf .venv && $(PYTHON) -m venv .venv; }
 	@echo "installing Caudal and its tools into .venv (once, a minute or two)"
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[test]'
+	@# its own demands include VTK and OpenCV, for a 3-D map; its command line needs neither (defusedxml, pynmeagps: above)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps 'MAVProxy==1.8.75'
 	@touch $@
 
 lint: setup
@@ -50,6 +54,7 @@ bench: setup
 fuzz: setup
 	$(BIN)/pip install --quiet --disable-pip-version-check atheris
 	cd $$(mktemp -d) && PYTHONPATH=$(CURDIR) $(CURDIR)/$(BIN)/python $(CURDIR)/tests/link/fuzz_frame.py -max_total_time=600
+	cd $$(mktemp -d) && PYTHONPATH=$(CURDIR) $(CURDIR)/$(BIN)/python $(CURDIR)/tests/station/fuzz_frames.py -max_total_time=600
 
 coverage: setup
 	$(BIN)/pytest -n 2 --cov=hal --cov-branch --cov-fail-under=90 tests/hal tests/vehicle_file tests/portable \

@@ -28,6 +28,7 @@ class ServoMap:
 
     idle = 0  # no pulse: the servo is limp
     stays = True  # where it is while it is off
+    pushes = False
 
     def __init__(self, centre_us, us_per_rad, direction, trim_us, low_us, high_us):
         self.zero_us = centre_us + trim_us
@@ -129,6 +130,7 @@ class ThrusterMap:
     """Force to pulse by inverting the motor's measured curves at the battery's present voltage."""
 
     stays = False  # off is no force
+    pushes = True
 
     def __init__(self, neutral_us, low_us, high_us, curves, nominal_v):
         self.idle = neutral_us
@@ -200,6 +202,7 @@ class ValveMap:
 
     idle = 0
     stays = False
+    pushes = False
 
     def __init__(self, crack_ua, ua_per_pa, high_ua):
         self._crack_ua = crack_ua

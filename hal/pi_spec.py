@@ -1,6 +1,7 @@
 """The [pi] table: which chip on a Raspberry Pi's buses each channel of a vehicle is on. CPython only.
 
     [pi.pulses]         the PCA9685 that drives servos and thrusters; an actuator's port is its channel
+    [pi.valves]         a board on a serial line that drives valves, where the PCA9685 does not
     [pi.chip.NAME]      a device with readings: bno055, ms5837, ads1115, ina219, ping, line, gpio
     [pi.sensor]         heading = "-imu.heading": which value of which chip a sensor is, and its sign
 
@@ -47,6 +48,14 @@ class Pulses(_Table, kw_only=True, frozen=True):
     clock_hz: Annotated[int, Meta(ge=20_000_000, le=30_000_000)] = 25_000_000
     output_enable: Gpio | None = None  # the GPIO its OE pin is wired to; high is off
     valves: Valves | None = None
+
+
+class ValveBoard(_Table, kw_only=True, frozen=True):
+    """A board of its own that drives the valves' coils, told their currents in lines (hal/pi/valve_line.py)."""
+
+    device: str
+    baud: Annotated[int, Meta(ge=1200, le=4_000_000)] = 115_200
+    order: Annotated[list[str], Meta(min_length=1, max_length=64)]  # of the actuators in a line
 
 
 class _OnBus(_Table, tag_field="kind", kw_only=True, frozen=True):
@@ -145,6 +154,7 @@ class Emulated(_Table, kw_only=True, frozen=True):
 class Pi(_Table, kw_only=True, frozen=True):
     about: str = ""
     pulses: Pulses | None = None
+    valves: ValveBoard | None = None
     chip: dict[str, Chip] = {}
     sensor: dict[str, str] = {}
     absent: list[str] = []  # sensors that are not fitted
@@ -225,7 +235,7 @@ def _check_addresses(file: VehicleFile, pi: Pi) -> None:
             problem = f"0x{place[1]:02x} on bus {place[0]} is {taken[place]}'s already; give each its own"
             raise file.error(f"{key}.address", problem)
         taken[place] = key
-    devices: dict[str, str] = {}
+    devices: dict[str, str] = {pi.valves.device: "pi.valves"} if pi.valves else {}
     for name, chip in pi.chip.items():
         if isinstance(chip, _OnSerial):
             if chip.device in devices:
@@ -242,8 +252,15 @@ def _check_actuators(file: VehicleFile, pi: Pi, actuators: list[dict[str, Any]])
         )
     valves = pulses.valves
     taken: dict[int, str] = {}
+    on_board = pi.valves.order if pi.valves else []
+    is_a_valve = [actuator["name"] for actuator in actuators if actuator["map"] == "valve"]
+    for k, name in enumerate(on_board):
+        if name not in is_a_valve or name in on_board[:k] or (valves and name in valves.channel):
+            raise file.error("pi.valves.order", f"{name} is no valve, or driven twice; name each valve once")
     for actuator in actuators:
         name, is_valve = actuator["name"], actuator["map"] == "valve"
+        if name in on_board:
+            continue
         if is_valve and (valves is None or name not in valves.channel or name not in valves.current):
             problem = f"actuator {name} is a valve without a channel and a current; give it both"
             raise file.error("pi.pulses.valves", problem)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from hal import mcu_spec, pi_spec
+from hal import feedback_spec, mcu_spec, pi_spec
 from hal.build import UNITS, build_curve
 from hal.vehicle_file import VehicleFile
 
@@ -25,7 +25,17 @@ class _Table(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tr
     pass
 
 
-class Servo(_Table, tag_field="map", tag="servo", kw_only=True, frozen=True):
+class _Actuator(_Table, tag_field="map", kw_only=True, frozen=True):
+    """`feedback`: the sensor that hears what it really does, and by which it is found out (hal/feedback_spec.py)."""
+
+    feedback: str = ""
+    lag_s: Annotated[float, Meta(ge=0, le=10)] | None = (
+        None  # how far it is behind what it is told, delay and all
+    )
+    found_s: Annotated[float, Meta(ge=0.02, le=60)] | None = None  # it is off for so long before it is marked
+
+
+class Servo(_Actuator, tag="servo", kw_only=True, frozen=True):
     """Angle to pulse. A limp servo ("off") stays where the water leaves it."""
 
     port: Port
@@ -39,6 +49,9 @@ class Servo(_Table, tag_field="map", tag="servo", kw_only=True, frozen=True):
     max_rad: Annotated[float, Meta(ge=-3.2, le=3.2)]
     slew_rad_s: Positive
     safe_rad: Annotated[float, Meta(ge=-3.2, le=3.2)] | Literal["off"] = "off"
+    off_rad: Annotated[float, Meta(gt=0, le=3.2)] | None = (
+        None  # as far from what it should do is not following
+    )
 
 
 class Polynomial(_Table, kw_only=True, frozen=True):
@@ -75,7 +88,7 @@ class Motor(_Table, kw_only=True, frozen=True):
         return {"polynomial": self.polynomial, "table": self.table}
 
 
-class Thruster(_Table, tag_field="map", tag="thruster", kw_only=True, frozen=True):
+class Thruster(_Actuator, tag="thruster", kw_only=True, frozen=True):
     """Force to pulse through its motor's curves."""
 
     port: Port
@@ -89,10 +102,17 @@ class Thruster(_Table, tag_field="map", tag="thruster", kw_only=True, frozen=Tru
     max_n: Number
     slew_n_s: Positive
     safe_n: Number | Literal["off"] = "off"
+    off_n: Positive | None = None
+    turn_n_s2: Annotated[
+        list[Positive], Meta(min_length=2, max_length=2)
+    ] = []  # N a (rev/s)2, ahead and back
 
 
-class Valve(_Table, tag_field="map", tag="valve", kw_only=True, frozen=True):
-    """Pressure to coil current. `pressure`: the sensor by which a loop trims the current (hal/pressure.py)."""
+class Valve(_Actuator, tag="valve", kw_only=True, frozen=True):
+    """Pressure to coil current. `pressure`: the sensor by which a loop trims the current (hal/pressure.py).
+
+    What it does is heard by the same sensor, unless `feedback` names another.
+    """
 
     port: Port
     crack_ua: Annotated[int, Meta(ge=0, le=1_000_000)]
@@ -106,6 +126,7 @@ class Valve(_Table, tag_field="map", tag="valve", kw_only=True, frozen=True):
     kp: Annotated[float, Meta(ge=0, le=1e6)] = 0.0  # uA a Pa
     ki: Annotated[float, Meta(ge=0, le=1e6)] = 0.0  # uA a Pa and second
     trim_ua: Annotated[int, Meta(ge=0, le=1_000_000)] = 0  # most that the loop adds or takes away
+    off_pa: Positive | None = None
 
 
 class Place(_Table, kw_only=True, frozen=True):
@@ -118,7 +139,7 @@ class Place(_Table, kw_only=True, frozen=True):
     range_m: Positive
 
 
-Unit = Literal["m", "rad", "rad/s", "m/s", "m/s2", "N", "Pa", "V", "A", "K", "1"]
+Unit = Literal["m", "rad", "rad/s", "m/s", "m/s2", "N", "Pa", "V", "A", "K", "rev/s", "1"]
 
 
 class Linear(_Table, tag_field="map", tag="linear", kw_only=True, frozen=True):
@@ -182,6 +203,7 @@ def read(file: VehicleFile) -> dict[str, list[dict[str, Any]]]:
             _check_growing(file, f"sensor.{name}.values", rising, len(sensor.counts))
     plain = _plain(actuators)
     for channel in plain:
+        feedback_spec.complete(file, channel, sensors)
         if channel["map"] == "thruster":
             channel["curve"] = _curves(motors[channel.pop("motor")])
     settings = {"actuators": plain, "sensors": _plain(sensors)}

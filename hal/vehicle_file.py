@@ -125,6 +125,12 @@ class VehicleFile:
         check(self, path, value, expected, unit_of(path[-1]))
         return self.build(path, value, kind)
 
+    def make(self, key: str, value: Any, kind: type[T]) -> T:
+        """As `read`, of a value that the file's own was put together with: the key says where it belongs."""
+        path = _path(key)
+        check(self, path, value, schema.type_info(kind), unit_of(path[-1]))
+        return self.build(path, value, kind)
+
     def error(self, key: str, problem: str) -> VehicleFileError:
         """The error for a problem that a package finds across its own tables."""
         return self.wrong(_path(key), f": {problem}")

@@ -6,57 +6,135 @@ alone, and has heap for no others.
 """
 
 from hal.build import build_board
+from onboard import modes
+from onboard.guidance.switch import Switch
+from onboard.helm import Helm
 from onboard.loop import Loop, Stage
-from onboard.safety import build_gate
+from onboard.safety import Gate, Row, Watch
+from onboard.state import State
 
 
 def build_loop(settings, scenario, driver):
     """A loop ready to tick, disarmed. `scenario` is one of the settings' scenarios."""
     rate_hz = settings["rate_hz"]
     board = build_board(settings, driver, rate_hz)
-    stages = STACKS[settings["control"]["kind"]](settings, scenario, board)
-    gate = build_gate(settings["failsafes"], board, rate_hz)
-    return Loop(board, stages, gate, rate_hz)
+    state = State(board, 1000000 // rate_hz)
+    estimators, stages, available = STACKS[settings["control"]["kind"]](settings, scenario, board)
+    if [1 for channel in settings["actuators"] if "feedback" in channel]:
+        from onboard.observe import build_observe
+
+        observe, probe = build_observe(settings, board)
+        estimators.insert(0, Stage("observe", 1, observe.step))
+        if probe:
+            stages.append(Stage("probe", 1, probe.step))
+    if settings["surface"]:
+        from onboard.control.surface import Surface
+
+        stages.append(Stage("surface", 1, Surface(settings["surface"], board).step))
+    rows = build_rows(settings, board, available)
+    helm = Helm(state, available, rows, settings["surface"])
+    loop = Loop(board, state, estimators, Watch(rows, available), stages, Gate(board, rate_hz), helm, rate_hz)
+    if settings.get("params"):
+        helm.params = build_params(settings, scenario, loop)
+    return loop
+
+
+def build_params(settings, scenario, loop):
+    """What may be set while it runs: other settings build another loop, without parameters and without a driver."""
+    from onboard.params import Params
+
+    names = [name for name in settings["scenarios"] if settings["scenarios"][name] is scenario]
+
+    def build(changed):
+        return build_loop(
+            dict(changed, params=None), changed["scenarios"][names[0]] if names else scenario, None
+        )
+
+    def rows(changed):
+        return build_rows(changed, loop.board, loop.helm.available)
+
+    return Params(settings, loop, build, rows)
+
+
+def build_rows(settings, board, available):
+    rate_hz = settings["rate_hz"]
+    return [build_row(row, board, rate_hz, available) for row in settings["failsafes"]]
+
+
+def build_row(settings, board, rate_hz, available):
+    if settings["trigger"] == "mode_unable":
+        settings = dict(settings, modes=available)
+    return Row(settings, board, rate_hz)
 
 
 def tail_stages(settings, scenario, board):
     """A vehicle that swims with its tail: what it wants becomes tail settings, and a gait swims them."""
-    from onboard.control.tail import Tail
-    from onboard.gait.build import build_gait
-
     rate_hz = settings["rate_hz"]
     guide_hz = settings["guide_hz"]
     control = settings["control"]
-    every = rate_hz // guide_hz
-    gait = build_gait(settings["gait"], board, rate_hz)
-    tail = Tail(gait, control["frequency_max_hz"], control["deflection_max_rad"])
     if scenario["task"] == "schedule":
-        stages = _scheduled_stages(settings, scenario, board)
+        estimators, guides = _scheduled(settings, scenario, board)
     else:
-        stages = _guided_stages(settings, scenario, board)
-    stages.append(Stage("tail", every, tail.ask))
-    stages.append(Stage("gait", 1, tail.step))
+        estimators, guides = _guided(settings, scenario, board)
+    stages, available = _tail(settings, board, guides)
     if control["dive"]:
         from onboard.control.dive import Dive
 
         dive = Dive(control["dive"], board, scenario["depth_m"], guide_hz)
-        stages.append(Stage("dive", every, dive.step))
-    return stages
+        stages.append(Stage("dive", rate_hz // guide_hz, dive.step))
+    return estimators, stages, available
 
 
-def _scheduled_stages(settings, scenario, board):
+def _tail(settings, board, guides):
+    """From what is wanted to the joints, and the modes that there are."""
+    from onboard.control.tail import Tail
+    from onboard.gait.build import build_gait
+    from onboard.guidance.tail_modes import Beat
+
+    rate_hz = settings["rate_hz"]
+    control = settings["control"]
+    surface = settings["surface"]
+    gait = build_gait(settings["gait"], board, rate_hz)
+    tail = Tail(gait, control["frequency_max_hz"], control["deflection_max_rad"])
+    guides[modes.HOLD] = Beat(0.0)
+    guides[modes.SURFACE] = Beat(surface["frequency_hz"] if surface else 0.0)
+    if settings["sticks"]:
+        from onboard.guidance.tail_modes import TailSticks
+
+        guides[modes.MANUAL] = TailSticks(settings["sticks"], settings["guide_hz"])
+    available = {mode: needs for mode, needs in modes.TAIL.items() if mode in guides}
+    guide = Switch(guides, rate_hz // settings["guide_hz"])
+    stages = [Stage("guide", 1, guide.step), Stage("tail", 1, tail.ask), Stage("gait", 1, tail.step)]
+    around = _around(settings, tail, board)
+    if around:
+        stages.append(Stage("around", 1, around.step))
+    return stages, available
+
+
+def _around(settings, tail, board):
+    """The gait round jammed joints; None where nobody hears all of them, and could say where they are stuck."""
+    heard = ["feedback" in settings["actuators"][joint] for joint in tail.gait.joints]
+    if not all(heard):
+        return None
+    from onboard.gait.around import Around
+    from onboard.gait.shape import places_of
+
+    sensors = [board.sensor(settings["actuators"][joint]["feedback"]) for joint in tail.gait.joints]
+    convergence_per_s = settings["gait"]["convergence_per_s"]
+    return Around(tail, sensors, places_of(settings["gait"]), board, settings["rate_hz"], convergence_per_s)
+
+
+def _scheduled(settings, scenario, board):
     """Tail settings by the clock: nobody asks where it is, so nobody reckons it, and a tick allocates nothing."""
     from onboard.estimate.attitude import AttitudeEstimator
     from onboard.guidance.cycle import Schedule
 
-    rate_hz = settings["rate_hz"]
-    return [
-        Stage("estimate", 1, AttitudeEstimator(settings["estimate"], board).step),
-        Stage("guide", rate_hz // settings["guide_hz"], Schedule(scenario["rows"], board, rate_hz).step),
-    ]
+    estimator = AttitudeEstimator(settings["estimate"], board)
+    schedule = Schedule(scenario["rows"], board, settings["rate_hz"])
+    return [Stage("estimate", 1, estimator.step)], {modes.AUTO: schedule}
 
 
-def _guided_stages(settings, scenario, board):
+def _guided(settings, scenario, board):
     """Guidance that decides by what it sees, and what its decisions ask of the tail."""
     from onboard.control.swim_law import SwimLaw
     from onboard.control.tail import Inverse
@@ -65,10 +143,10 @@ def _guided_stages(settings, scenario, board):
     from onboard.guidance.cycle import Cycle, Recoil
     from onboard.guidance.decide import Decider
     from onboard.guidance.detect import Detector
+    from onboard.guidance.tail_modes import Guided
     from onboard.guidance.tasks import Pursue, Track, Wander
 
     guide_hz = settings["guide_hz"]
-    every = settings["rate_hz"] // guide_hz
     law = SwimLaw(settings["control"])
     planar = PlanarEstimator(settings["estimate"], board, law, settings["rate_hz"])
     tasks = {"wander": Wander, "track": Track, "pursue": Pursue}
@@ -77,27 +155,28 @@ def _guided_stages(settings, scenario, board):
     comfort_m = scenario["comfort_m"] or settings["guidance"]["comfort_m"]
     decider = Decider(settings["guidance"], comfort_m, law)
     recoil = Recoil(settings["guidance"], board, guide_hz)
-    return [
+    inverse = Inverse(law)
+    guides = {modes.AUTO: Guided(Cycle(task, detector, decider, recoil), inverse)}
+    if settings["mission"]:
+        from onboard.guidance.waypoints import SwimTo
+
+        for mode in (modes.GOTO, modes.MISSION):
+            errand = SwimTo(settings["mission"], guide_hz, mode == modes.MISSION)
+            guides[mode] = Guided(Cycle(errand, detector, decider, recoil), inverse)
+    estimators = [
         Stage("estimate", 1, planar.step),
         Stage("attitude", 1, AttitudeEstimator(settings["estimate"], board).lie),
         Stage("bumper", 1, recoil.watch),
-        Stage("guide", every, Cycle(task, detector, decider, recoil).step),
-        Stage("control", every, Inverse(law).step),
     ]
+    return estimators, guides
 
 
 def undulate_stages(settings, scenario, board):
     """A long body that swims by undulation, and keeps itself level with shells and its gaze with the neck."""
-    from onboard.control.tail import Tail
-    from onboard.gait.build import build_gait
-
     rate_hz = settings["rate_hz"]
     control = settings["control"]
-    gait = build_gait(settings["gait"], board, rate_hz)
-    tail = Tail(gait, control["frequency_max_hz"], control["deflection_max_rad"])
-    stages = _scheduled_stages(settings, scenario, board)
-    stages.append(Stage("tail", rate_hz // settings["guide_hz"], tail.ask))
-    stages.append(Stage("gait", 1, tail.step))
+    estimators, guides = _scheduled(settings, scenario, board)
+    stages, available = _tail(settings, board, guides)
     if control["shells"] != "off":
         from onboard.control.shells import Shells
 
@@ -106,7 +185,7 @@ def undulate_stages(settings, scenario, board):
         from onboard.control.gaze import GazeHold
 
         stages.append(Stage("gaze", 1, GazeHold(control["neck"], board, rate_hz).step))
-    return stages
+    return estimators, stages, available
 
 
 def wrench_stages(settings, scenario, board):
@@ -114,22 +193,34 @@ def wrench_stages(settings, scenario, board):
     from onboard.control.hold import PoseHold
     from onboard.estimate.pose import PoseEstimator
     from onboard.guidance.pose import POSE_TASKS
+    from onboard.guidance.pose_modes import GoTo, Live, Rest, Stay, Tour
 
     rate_hz = settings["rate_hz"]
+    guide_hz = settings["guide_hz"]
     control = settings["control"]
-    task = POSE_TASKS[scenario["task"]](scenario, control, settings["guide_hz"])
-    return [
-        Stage("estimate", 1, PoseEstimator(settings["estimate"], control, board, rate_hz).step),
-        Stage("guide", rate_hz // settings["guide_hz"], task.step),
+    near_m = settings["mission"]["near_m"] if settings["mission"] else 0.1
+    guides = {
+        modes.AUTO: POSE_TASKS[scenario["task"]](scenario, control, guide_hz),
+        modes.MANUAL: Live(control, guide_hz),
+        modes.HOLD: Stay(control, guide_hz),
+        modes.GOTO: GoTo(control, guide_hz),
+        modes.MISSION: Tour(near_m, control, guide_hz),
+        modes.SURFACE: Rest(),
+    }
+    estimator = PoseEstimator(settings["estimate"], control, board, rate_hz)
+    stages = [
+        Stage("guide", 1, Switch(guides, rate_hz // guide_hz).step),
         Stage("control", 1, PoseHold(control, board, rate_hz).step),
     ]
+    return [Stage("estimate", 1, estimator.step)], stages, modes.WRENCH
 
 
 def chain_stages(settings, scenario, board):
     """A chain of modules and soft joints with aims in order of priority; the one stack that needs numpy."""
     from onboard.chain.stages import stages
 
-    return stages(settings, scenario, board)
+    estimators, others = stages(settings, scenario, board)
+    return estimators, others, modes.CHAIN
 
 
 STACKS = {

@@ -3,21 +3,22 @@
     /NAME/counts     raw sensor counts as they came          /NAME/commands   SI, after the gate (NaN: off)
     /NAME/outputs    device units as they went               /NAME/state      estimates and wants
     /NAME/loop       tick, lateness, armed, failsafe rows    /NAME/STAGE      how a stage got there, if it says so
-    /events          what happened, in words
+    /events          what happened, in words; every order
 
-Counts, lateness and arming are all that a loop depends on: from them a replay gives the same commands.
+Counts, lateness and orders are all that a loop depends on: from them a replay gives the same commands.
 """
 
 from hal.fixed import ONE
 from onboard.loop import Loop
-from onboard.record import Recorder
+from onboard.modes import AUTO, NAMES
+from onboard.record import Book
 from onboard.state import Estimate, Want
 
-LOOP_FIELDS = ("tick", "late_us", "cost_us", "armed", "failsafes", "action")
+LOOP_FIELDS = ("tick", "late_us", "cost_us", "armed", "failsafes", "action", "mode")
 
 
 class BlackBox:
-    def __init__(self, recorder: Recorder, name: str, loop: Loop) -> None:
+    def __init__(self, recorder: Book, name: str, loop: Loop) -> None:
         board = loop.board
         self._recorder = recorder
         self._name = name
@@ -33,11 +34,12 @@ class BlackBox:
                 recorder.topic(f"/{name}/{stage.name}", [("float64", f) for f in stage.account.fields]),
                 stage.account,
             )
-            for stage in loop.stages
+            for stage in (*loop.estimators, *loop.stages)
             if stage.account
         ]
         self._armed = False
         self._active = 0
+        self._mode = AUTO
         self._fault: str | None = None
 
     def write(self, time_ns: int, cost_us: int = 0) -> None:
@@ -53,12 +55,18 @@ class BlackBox:
         )
         for topic, account in self._accounts:
             topic.write(time_ns, account.values)
-        gate = loop.gate
         self._timing.write(
-            time_ns, (state.tick, state.late_us, cost_us, state.armed, gate.active, gate.action)
+            time_ns,
+            (state.tick, state.late_us, cost_us, state.armed, state.active, state.action, state.mode),
         )
-        if state.armed != self._armed or gate.active != self._active or loop.fault != self._fault:
+        for kind, values, _, refusal in loop.taken:
+            details = {"kind": kind, "values": values} | ({"refused": refusal} if refusal else {})
+            self._recorder.event(time_ns, "order", vehicle=self._name, tick=state.tick, **details)
+        if state.armed != self._armed or state.active != self._active or loop.fault != self._fault:
             self._note_changes(time_ns)
+        if state.mode != self._mode:
+            self._mode = state.mode
+            self._recorder.event(time_ns, "mode", vehicle=self._name, tick=state.tick, mode=NAMES[state.mode])
 
     def _note_changes(self, time_ns: int) -> None:
         loop, tick = self._loop, self._loop.state.tick
@@ -67,12 +75,12 @@ class BlackBox:
             self._recorder.event(
                 time_ns, "armed" if self._armed else "disarmed", vehicle=self._name, tick=tick
             )
-        changed = loop.gate.active ^ self._active
-        for bit, row in enumerate(loop.gate.rows):
+        changed = loop.state.active ^ self._active
+        for bit, row in enumerate(loop.watch.rows):
             if changed >> bit & 1:
                 kind = "failsafe" if row.active else "failsafe cleared"
                 self._recorder.event(time_ns, kind, vehicle=self._name, tick=tick, row=row.name)
-        self._active = loop.gate.active
+        self._active = loop.state.active
         if loop.fault != self._fault:
             self._fault = loop.fault
             self._recorder.event(time_ns, "fault", vehicle=self._name, tick=tick, reason=loop.fault)

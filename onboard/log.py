@@ -62,17 +62,24 @@ class Columns:
     def __len__(self) -> int:
         return len(self.time_ns)
 
+    @property
+    def packed(self) -> bytes:
+        """All messages one behind the other, little endian, without padding; absent values as they were recorded."""
+        return bytes(self._packed)
+
     @cached_property
     def rows(self) -> list[tuple]:
         """Every message as a tuple in the order of the fields."""
+        return list(self.each())
+
+    def each(self) -> Iterator[tuple]:
+        """The same, one after the other: hours of a run need not stand unpacked in memory."""
         absent = [_absent(code) for code in self._codes]
-        rows: list[tuple] = []
         for row in struct.iter_unpack("<" + self._codes, self._packed):
             total = sum(row)
             if total != total or ABSENT in row:  # seldom: a NaN makes the sum a NaN
                 row = tuple(None if gone(value) else value for gone, value in zip(absent, row, strict=True))
-            rows.append(row)
-        return rows
+            yield row
 
     def column(self, field: str) -> list:
         """All values of one field, in the order they were recorded."""
@@ -93,10 +100,14 @@ class Columns:
 
 
 class Log:
-    """One recorded run: `run` holds what it was started with, `topics` and `events` what happened."""
+    """One recorded run: `run` holds what it was started with, `topics` and `events` what happened.
 
-    def __init__(self, path):
+    `only`: the last words of the topics that are wanted; the others are passed over.
+    """
+
+    def __init__(self, path, only: tuple[str, ...] | None = None):
         self.path = Path(path)
+        self._only = only
         self.run: dict[str, str] = {}
         self.events: list[Event] = []
         self.topics: dict[str, Columns] = {}
@@ -175,6 +186,8 @@ class Log:
     def _open(self, channel: mcap.Channel) -> None:
         if channel.topic == EVENTS:
             self._events_channel = channel.id
+            return
+        if self._only is not None and channel.topic.split("/")[-1] not in self._only:
             return
         schema = self._schemas.get(channel.schema_id)
         if schema is None or channel.id in self._columns:  # in a damaged chunk; told twice

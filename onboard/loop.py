@@ -1,12 +1,12 @@
-"""The loop: sense, estimate, guide, control, safety gate, act, at a fixed rate, given its time from outside.
+"""The loop: orders, sense, estimate, watch, guide, control, gate, act, at a fixed rate, given its time from outside.
 
 Whoever owns the clock calls `tick(late_us)`: a real clock on the vehicle, a plant in lockstep, a recording.
-Stages run in order, each every n-th tick. The same readings and lateness give the same commands, to the bit.
+Stages run in order, each every n-th tick. The same orders, readings and lateness give the same commands, to the bit.
 An exception anywhere ends in the safe state: the reason stays in `fault`, and every later tick only says
 "safe" again. Portable: CPython and MicroPython.
 """
 
-from onboard.state import State
+from onboard.safety import NEUTRAL
 
 
 class Stage:
@@ -22,25 +22,42 @@ class Stage:
         self.account = account
 
 
+ORDERS_WAITING = 64  # more are not taken: whoever sends them goes on too fast
+ORDERS_A_TICK = 16
+
+
 class Loop:
-    def __init__(self, board, stages, gate, rate_hz):
+    """`estimators` run before the failsafe table is looked at (`watch`), `stages` after it."""
+
+    def __init__(self, board, state, estimators, watch, stages, gate, helm, rate_hz):
         self.board = board
+        self.state = state
+        self.estimators = estimators
+        self.watch = watch
         self.stages = stages
         self.gate = gate
+        self.helm = helm
         self.rate_hz = rate_hz
         self.period_us = 1000000 // rate_hz
-        self.state = State(board, self.period_us)
         self.ticks = 0
         self.overruns = 0
         self.worst_late_us = 0
         self.fault = None
-        self._request = None
+        self.taken = []  # this tick's orders: kind, values, ticket, and why it was refused or None
+        self._orders = []
+
+    def tell(self, kind, *values, ticket=None):
+        """Give an order (onboard/helm.py); it is taken at the start of a tick. False: too many wait already."""
+        if len(self._orders) >= ORDERS_WAITING:
+            return False
+        self._orders.append((kind, values, ticket))
+        return True
 
     def arm(self):
-        self._request = True
+        self.tell("arm")
 
     def disarm(self):
-        self._request = False
+        self.tell("disarm")
 
     def tick(self, late_us=0):
         """One tick; `late_us` is how late it started."""
@@ -51,13 +68,21 @@ class Loop:
             self.worst_late_us = late_us
         if late_us > self.period_us:
             self.overruns += 1
-        if self._request is not None:
-            state.armed = self._request
-            self._request = None
+        if self.taken:
+            self.taken = []
+        if self._orders:
+            self._take_orders()
         if self.fault is None:
             stage_name = "sense"
             try:
+                self.helm.step()
                 self.board.sense()
+                for stage in self.estimators:
+                    stage_name = stage.name
+                    if self.ticks % stage.every == 0:
+                        stage.step(state)
+                stage_name = "watch"
+                self.watch.step(state)
                 for stage in self.stages:
                     stage_name = stage.name
                     if self.ticks % stage.every == 0:
@@ -72,11 +97,23 @@ class Loop:
             self.fail(self.fault)
         self.ticks += 1
 
+    def _take_orders(self):
+        count = 0
+        while self._orders and count < ORDERS_A_TICK:
+            kind, values, ticket = self._orders.pop(0)
+            if self.fault is None:
+                refusal = self.helm.take(kind, values)
+            else:
+                refusal = f"{kind}: the loop has stopped safe: {self.fault}"
+            self.taken.append((kind, values, ticket, refusal))
+            count += 1
+
     def fail(self, reason):
         """The safe state, for good: only a new loop swims again."""
         self.fault = reason
         self.state.armed = False
         self.state.free = False
+        self.state.action = NEUTRAL
         for i, actuator in enumerate(self.board.actuators):
             self.state.outputs[i] = actuator.safe
         try:

@@ -27,6 +27,10 @@ _HEAD_BYTES = 9  # opcode and length of a record
 _BARE_END = struct.pack("<BQQQI", Opcode.FOOTER, 20, 0, 0, 0) + MAGIC
 _END_BYTES = len(_BARE_END)
 _PADDING = struct.pack("<BQ32x", _HIDDEN, 32)
+_CHUNK_HEAD = struct.Struct(
+    "<BQQQQI4x4sQ"
+)  # opcode, length, first and last time, size, CRC, "zstd", packed size
+_INDEX_HEAD = struct.Struct("<BQH")  # of a message index: opcode, length, channel
 
 
 class McapFile:
@@ -45,7 +49,7 @@ class McapFile:
         self._metadata_index = packed(mcap.MetadataIndex(len(head), len(about), LIBRARY))
         self._schemas = b""
         self._channels = b""
-        self._chunk_indexes = bytearray()
+        self._start = 0  # of the data
         self._chunks = 0
         self._counts: dict[int, int] = {}  # messages by channel
         self._first_ns: int | None = None
@@ -54,8 +58,8 @@ class McapFile:
         head += about
         while _straddles(len(head), _HEAD_BYTES):
             head += _PADDING
-        self._end = len(head)  # of the data; here the tail begins
-        self._tail = self._compose_tail(self._end, finished=False)
+        self._start = self._end = len(head)  # of the data; at its end the tail begins
+        self._tail = self._compose_tail(self._end)
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
         try:
             self._write(head + self._tail, 0)
@@ -83,9 +87,7 @@ class McapFile:
         squeezed = self._compressor.compress(plain)
         chunk = packed(mcap.Chunk("zstd", squeezed, last_ns, first_ns, zlib.crc32(plain), len(plain)))
         body = bytearray(chunk)
-        offsets: dict[int, int] = {}
         for channel, entries in index.items():
-            offsets[channel] = self._end + len(body)
             # Not the package's MessageIndex: one pack for all entries is ten times faster, and holds the
             # interpreter, which the control thread shares, for less.
             body += struct.pack(
@@ -97,24 +99,11 @@ class McapFile:
             self._first_ns = first_ns if self._first_ns is None else min(first_ns, self._first_ns)
             self._last_ns = max(last_ns, self._last_ns)
         self._chunks += 1
-        self._chunk_indexes += packed(
-            mcap.ChunkIndex(
-                chunk_length=len(chunk),
-                chunk_start_offset=self._end,
-                compression="zstd",
-                compressed_size=len(squeezed),
-                message_end_time=last_ns,
-                message_index_length=len(body) - len(chunk),
-                message_index_offsets=offsets,
-                message_start_time=first_ns,
-                uncompressed_size=len(plain),
-            )
-        )
-        self._commit(body, finished=False)
+        self._commit(body)
 
     def finish(self) -> None:
         """Write the full summary, with the chunk index."""
-        self._commit(bytearray(), finished=True)
+        self._commit(bytearray(), self._chunk_indexes())
         os.fdatasync(self.fd)
 
     def close(self) -> None:
@@ -122,7 +111,27 @@ class McapFile:
             os.close(self.fd)
             self.fd = -1
 
-    def _compose_tail(self, at: int, finished: bool) -> bytes:
+    def _chunk_indexes(self) -> bytes:
+        """Read off the file itself: kept in memory they would grow for as long as a run lasts."""
+        indexes = bytearray()
+        chunk: mcap.ChunkIndex | None = None  # whose message indexes follow
+        at = self._start
+        while at < self._end:
+            head = os.pread(self.fd, _CHUNK_HEAD.size, at)
+            opcode, length = struct.unpack_from("<BQ", head)
+            if opcode == Opcode.CHUNK:
+                indexes += packed(chunk) if chunk else b""
+                _, _, first_ns, last_ns, size, _, _, squeezed = _CHUNK_HEAD.unpack(head)
+                whole = _HEAD_BYTES + length
+                chunk = mcap.ChunkIndex(whole, at, "zstd", squeezed, last_ns, 0, {}, first_ns, size)
+            elif opcode == Opcode.MESSAGE_INDEX and chunk:
+                chunk.message_index_offsets[_INDEX_HEAD.unpack_from(head)[2]] = at
+                chunk.message_index_length += _HEAD_BYTES + length
+            at += _HEAD_BYTES + length
+        return bytes(indexes + packed(chunk)) if chunk else b""
+
+    def _compose_tail(self, at: int, chunk_indexes: bytes | None = None) -> bytes:
+        finished = chunk_indexes is not None
         statistics = mcap.Statistics(
             attachment_count=0,
             channel_count=len(self._counts),
@@ -139,7 +148,7 @@ class McapFile:
             Opcode.CHANNEL: self._channels,
             Opcode.STATISTICS: packed(statistics),
             Opcode.METADATA_INDEX: self._metadata_index,
-            Opcode.CHUNK_INDEX: self._chunk_indexes if finished else b"",
+            Opcode.CHUNK_INDEX: chunk_indexes or b"",
         }
         data_end = packed(mcap.DataEnd(0))
         summary, offsets = b"", b""
@@ -155,7 +164,7 @@ class McapFile:
         crc = zlib.crc32(struct.pack("<BQQQ", Opcode.FOOTER, 20, start, offset_start), zlib.crc32(summary))
         return data_end + summary + packed(mcap.Footer(start, offset_start, crc)) + MAGIC
 
-    def _commit(self, body: bytearray, finished: bool) -> None:
+    def _commit(self, body: bytearray, chunk_indexes: bytes | None = None) -> None:
         """Put `body` and a new tail in the place of the old tail.
 
         A kill can cut a write between two pages, never within one. So the new end is set up first, far
@@ -163,10 +172,10 @@ class McapFile:
         and shown by one last write of nine bytes. Those short writes are kept off page boundaries.
         """
         at = self._end
-        tail = self._compose_tail(at + len(body), finished)
+        tail = self._compose_tail(at + len(body), chunk_indexes)
         while _straddles(at + len(body), _HEAD_BYTES) or _straddles(at + len(body) + len(tail), -_END_BYTES):
             body += _PADDING
-            tail = self._compose_tail(at + len(body), finished)
+            tail = self._compose_tail(at + len(body), chunk_indexes)
         block = memoryview(body + tail)
         end = at + len(block) - _END_BYTES
         try:

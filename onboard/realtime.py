@@ -17,6 +17,7 @@ BUS_PRIORITY = 40  # of the threads that talk to devices
 RECORD_PRIORITY = (
     30  # of the recorder's: one that is kept from the processor keeps the interpreter's lock, too
 )
+STATION_PRIORITY = 20  # of the one that talks to ground stations, for the same reason
 SWITCH_S = 0.0005  # how long another thread may keep the interpreter from the loop; Python's own is 5 ms
 _MCL_CURRENT, _MCL_FUTURE = 1, 2
 

@@ -15,6 +15,7 @@ import threading
 import time
 from collections import deque
 from pathlib import Path
+from typing import Any, Protocol
 
 import msgspec
 from mcap import records as mcap
@@ -40,6 +41,20 @@ _MESSAGE_HEAD = "<BQHIQQ"  # opcode, length, channel, sequence, log time, publis
 _CDR_HEAD = b"\x00\x01\x00\x00"  # little endian; alignment counts from behind it
 _CHUNK_BYTES = 1 << 20
 _SYNC_S = 1.0
+
+
+class Column(Protocol):
+    """What a topic is to whoever writes it."""
+
+    def write(self, time_ns: int, values: Any) -> None: ...
+
+
+class Book(Protocol):
+    """What a recorder is to whoever writes things down; onboard/live.py takes its place where a run is shown."""
+
+    def topic(self, name: str, fields: list[tuple[str, str]]) -> Column: ...
+
+    def event(self, time_ns: int, kind: str, /, **details: Any) -> None: ...
 
 
 class Topic:
@@ -112,6 +127,11 @@ class Recorder:
         for thread in self._threads:
             thread.start()
         atexit.register(self.close)
+
+    @property
+    def descriptor(self) -> int:
+        """Of the file that it writes."""
+        return self._file.fd
 
     def topic(self, name: str, fields: list[tuple[str, str]]) -> Topic:
         """A topic with `fields` as (type, name), e.g. [("float64", "depth_m"), ("int32", "tail_1_us")]."""

@@ -1,77 +1,51 @@
-"""The safety gate: last before the board, and nothing goes around it.
+"""Safety: one table of failsafes that is looked at before anything is decided, and a gate that is last.
 
-A table of failsafe rows decides what the actuators may do: each row has a cause, a delay, an action, and
-whether it clears by itself. The strongest active action wins. Then every channel's limits and slew are
-enforced on whatever is left, not-a-number and infinities included.
+Each row of the table has a cause (onboard/triggers.py), a delay, an action, and whether it clears by itself. The
+strongest active action wins:
 
-    warn   recorded, nothing else         hold   commands stay where they are
-    safe   each actuator's safe state     off    no pulse, no current
+    warn      recorded and told, nothing else
+    slow      a share of the speed: half the tail-beat, half the thrust
+    hold      the vehicle stays as well as it can (mode hold)
+    surface   up, by what [surface] says (mode surface)
+    drop      the same, and the ballast goes
+    neutral   each actuator's safe state
+    disarm    no pulse, no current, and somebody has to arm it again
 
-A new kind of row is a function that makes its cause, and a line in TRIGGERS. Portable: CPython and
-MicroPython.
+Then the gate binds every channel to its limits and slew, whatever was asked, not-a-number and infinities included.
+Portable: CPython and MicroPython.
 """
 
-NONE, WARN, HOLD, SAFE, OFF = 0, 1, 2, 3, 4
-ACTIONS = {"warn": WARN, "hold": HOLD, "safe": SAFE, "off": OFF}
+from onboard import modes
+from onboard.triggers import TRIGGERS
 
-
-def _not_armed(settings, board, period_us):
-    """Nothing moves before arming."""
-    return lambda state: not state.armed
-
-
-def _reading_lost(settings, board, period_us):
-    """A reading the vehicle cannot do without is absent or too old."""
-    sensors = [board.sensor(name) for name in settings["sensors"]]
-
-    def cause(state):
-        for index in sensors:
-            if board.age[index] > board.sensors[index].max_age:
-                return True
-        return False
-
-    return cause
-
-
-def _overrun(settings, board, period_us):
-    """The tick started later than allowed."""
-    limit_us = int(settings["limit_ticks"] * period_us)
-    return lambda state: state.late_us > limit_us
-
-
-def _bad_command(settings, board, period_us):
-    """The controller asked for something that is not a number."""
-
-    def cause(state):
-        for ask in state.commands:
-            if ask is None or ask != ask:
-                return True
-        return False
-
-    return cause
-
-
-TRIGGERS = {
-    "not_armed": _not_armed,
-    "reading_lost": _reading_lost,
-    "overrun": _overrun,
-    "bad_command": _bad_command,
+NONE, WARN, SLOW, HOLD, SURFACE, DROP, NEUTRAL, DISARM = 0, 1, 2, 3, 4, 5, 6, 7
+ACTIONS = {
+    "warn": WARN,
+    "slow": SLOW,
+    "hold": HOLD,
+    "surface": SURFACE,
+    "drop": DROP,
+    "neutral": NEUTRAL,
+    "disarm": DISARM,
 }
 
 
 class Row:
     """One line of the failsafe table: active once its cause has lasted, until it has been gone long enough.
 
-    A latched row stays until the vehicle is disarmed: a person has taken note of it.
+    A cause counts whether the vehicle is armed or not. A latched row stays until a person takes note of it: disarms the
+    vehicle, or disarms it once more, after the cause has gone.
     """
 
     def __init__(self, settings, board, rate_hz):
         self.name = settings["name"]
+        self.trigger = settings["trigger"]
         self.action = ACTIONS[settings["action"]]
         self.latched = settings["latched"]
+        self.bars = self.trigger != "not_armed"  # does it bar arming while it is active
         self.active = False
-        self._cause = TRIGGERS[settings["trigger"]](settings, board, 1000000 // rate_hz)
-        self._delay_ticks = int(settings["delay_s"] * rate_hz + 0.5)
+        self._cause = TRIGGERS[self.trigger](settings, board, rate_hz)
+        self.delay_ticks = int(settings["delay_s"] * rate_hz + 0.5)
         self._clear_ticks = int(settings["clear_s"] * rate_hz + 0.5)
         self._count = 0  # ticks for which the cause has disagreed with `active`
 
@@ -80,35 +54,29 @@ class Row:
             self._count = 0
         elif self.active:
             self._count += 1
-            if self._count > self._clear_ticks and not (self.latched and state.armed):
+            if self._count > self._clear_ticks and not self.latched:
                 self.active = False
                 self._count = 0
         else:
             self._count += 1
-            if self._count > self._delay_ticks:
+            if self._count > self.delay_ticks:
                 self.active = True
                 self._count = 0
         return self.active
 
+    def acknowledge(self):
+        """Somebody has taken note: a latched row whose cause has been gone long enough is cleared."""
+        if self.latched and self.active and self._count > self._clear_ticks:
+            self.active = False
+            self._count = 0
 
-def build_gate(failsafes, board, rate_hz):
-    """The gate of a vehicle file's [failsafe.*] tables."""
-    return Gate([Row(settings, board, rate_hz) for settings in failsafes], board, rate_hz)
 
+class Watch:
+    """The table, looked at once a tick, behind the estimates and before anything is decided."""
 
-class Gate:
-    def __init__(self, rows, board, rate_hz):
+    def __init__(self, rows, available):
         self.rows = rows
-        self.active = 0  # one bit a row
-        self.action = NONE
-        self._low = [a.low for a in board.actuators]
-        self._high = [a.high for a in board.actuators]
-        self._step = [max(1, a.slew // rate_hz) for a in board.actuators]
-        self._safe = [a.safe for a in board.actuators]
-        # where an actuator is taken to be after it was off: at rest, or (None) where it was
-        at_rest = [min(max(0 if a.safe is None else a.safe, a.low), a.high) for a in board.actuators]
-        self._rest = [None if a.map.stays else rest for a, rest in zip(board.actuators, at_rest)]
-        self._last = at_rest
+        self._holds = modes.HOLD in available
 
     def step(self, state):
         action = NONE
@@ -120,26 +88,73 @@ class Gate:
                 if row.action > action:
                     action = row.action
             bit <<= 1
-        self.active = active
-        self.action = action
-        state.free = action < HOLD
+        state.active = active
+        state.action = action
+        if action == DISARM:
+            state.armed = False
+        if SURFACE <= action <= DROP or (action == HOLD and not self._holds):
+            state.mode = modes.SURFACE
+        elif action == HOLD:
+            state.mode = modes.HOLD
+        else:
+            state.mode = state.asked
+
+
+class Gate:
+    """Limits and slew of every channel, on what the controller asks or on what the table has put in its place."""
+
+    STATE = ("_last",)  # where actuators are, whatever a parameter does to limits (onboard/graft.py)
+
+    def __init__(self, board, rate_hz, slow_share=0.5):
+        self._low = [a.low for a in board.actuators]
+        self._high = [a.high for a in board.actuators]
+        self._slow_low = [_slower(a, a.low, slow_share) for a in board.actuators]
+        self._slow_high = [_slower(a, a.high, slow_share) for a in board.actuators]
+        self._step = [max(1, a.slew // rate_hz) for a in board.actuators]
+        self._safe = [a.safe for a in board.actuators]
+        # where an actuator is taken to be after it was off: at rest, or (None) where it was
+        at_rest = [min(max(0 if a.safe is None else a.safe, a.low), a.high) for a in board.actuators]
+        self._rest = [None if a.map.stays else rest for a, rest in zip(board.actuators, at_rest)]
+        self._last = at_rest
+
+    def step(self, state):
+        action = state.action
+        slow = action == SLOW
+        state.free = action < NEUTRAL
+        state.bad_command = False
         i = 0
         while i < len(self._last):
-            ask = self._safe[i] if action == SAFE else state.commands[i]
-            if action == OFF or (action == SAFE and ask is None):
+            ask = self._safe[i] if action == NEUTRAL else state.commands[i]
+            if action == DISARM or (action == NEUTRAL and ask is None):
                 state.outputs[i] = None
                 if self._rest[i] is not None:
                     self._last[i] = self._rest[i]
             else:
-                state.outputs[i] = self._limit(i, self._last[i] if action == HOLD else ask)
+                if ask is None or ask != ask:
+                    state.bad_command = True
+                    ask = self._last[i]
+                if slow:
+                    state.outputs[i] = self._limit(i, ask, self._slow_low[i], self._slow_high[i])
+                else:
+                    state.outputs[i] = self._limit(i, ask, self._low[i], self._high[i])
             i += 1
 
-    def _limit(self, i, ask):
+    def _limit(self, i, ask, low, high):
         last = self._last[i]
-        if ask is None or ask != ask:
-            ask = last
-        low = max(self._low[i], last - self._step[i])
-        high = min(self._high[i], last + self._step[i])
-        ask = int(low if ask < low else high if ask > high else ask)
+        step = self._step[i]
+        if ask < low:
+            ask = low
+        elif ask > high:
+            ask = high
+        if ask < last - step:
+            ask = last - step
+        elif ask > last + step:
+            ask = last + step
+        ask = int(ask)
         self._last[i] = ask
         return ask
+
+
+def _slower(actuator, limit, share):
+    """What pushes pushes less; a joint or a chamber keeps its room."""
+    return int(limit * share) if actuator.map.pushes else limit

@@ -9,16 +9,13 @@ import msgspec
 
 from hal.fixed import fixed
 from hal.vehicle_file import VehicleFile
-from onboard import spec_chain, spec_trajectory
+from onboard import spec_chain, spec_failsafe, spec_modes, spec_station, spec_trajectory
 from onboard.spec_chain import AimsTask, ChainControl
 from onboard.spec_scenario import Guided, Pursue, Row, Schedule, Swim, Track, Wander
 from onboard.spec_stack import (
-    ALWAYS,
     EstimateTable,
-    Failsafes,
     GuidanceTable,
     LoopTable,
-    ReadingLost,
     TailControl,
     TailGait,
     UndulateControl,
@@ -36,7 +33,10 @@ from onboard.spec_thrust import (
 )
 
 CHANNELS = ("heading", "turn_rate", "x", "y", "depth", "roll", "pitch", "roll_rate", "pitch_rate")
-TABLES = ("loop", "gait", "control", "estimate", "guidance", "failsafe", "scenario", "trajectory")
+TABLES = (
+    *("loop", "gait", "control", "estimate", "guidance", "failsafe", "surface", "sticks", "mission"),
+    *("scenario", "trajectory", "station"),
+)
 
 Gait = TailGait | UndulationGait
 Control = TailControl | UndulateControl | WrenchControl | ChainControl
@@ -49,7 +49,7 @@ Scenarios = dict[
 def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     """The stack's settings, plain, with names checked against the HAL's channels."""
     actuators = {channel["name"]: channel for channel in channels["actuators"]}
-    sensors = {channel["name"] for channel in channels["sensors"]}
+    sensors = {channel["name"]: channel for channel in channels["sensors"]}
     loop = file.read("loop", LoopTable)
     control: Control = file.read("control", Control)  # type: ignore[arg-type]
     gait: Gait | None = None
@@ -57,7 +57,6 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
         gait = file.read("gait", Gait)  # type: ignore[arg-type]
     estimate = file.read("estimate", EstimateTable)
     guidance = file.read("guidance", GuidanceTable) if "guidance" in file.tables else None
-    failsafes = {**ALWAYS, **file.read("failsafe", Failsafes)}
     scenarios = file.read("scenario", Scenarios)
     trajectories = file.read("trajectory", spec_trajectory.Trajectories)
 
@@ -81,10 +80,7 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
         _check_sensor(file, f"estimate.{key}", getattr(estimate, key), sensors)
     if guidance:
         _check_sensor(file, "guidance.bumper", guidance.bumper, sensors)
-    for name, row in failsafes.items():
-        if isinstance(row, ReadingLost):
-            for sensor in row.sensors:
-                _check_sensor(file, f"failsafe.{name}.sensors", sensor, sensors)
+    failsafes = spec_failsafe.read(file, estimate, actuators, sensors)
     for name, scenario in scenarios.items():
         _check_scenario(file, f"scenario.{name}", scenario, actuators, sensors)
         if not isinstance(control, _able(scenario)):
@@ -111,11 +107,27 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
             **msgspec.to_builtins(guidance),
             "hull": [(circle.x_m, circle.radius_m) for circle in guidance.hull],
         },
-        "failsafes": [{"name": name, **msgspec.to_builtins(row)} for name, row in failsafes.items()],
+        "failsafes": spec_failsafe.plain(failsafes),
+        **spec_modes.read(file, actuators, gait, guidance is not None),
+        **spec_station.read(file, gait),
         "scenarios": {
             name: _plain_scenario(scenario, gait.frequency_hz if gait else None, trajectories)
             for name, scenario in scenarios.items()
         },
+    }
+
+
+def for_board(settings: dict[str, Any], scenario: str) -> dict[str, Any]:
+    """What a microcontroller needs of them: one scenario, and nothing that a pilot, a station or an operating system
+    would have to tell, because it has none of them."""
+    kept = {key: value for key, value in settings.items() if key != "station"}
+    return {
+        **kept,
+        "scenarios": {scenario: settings["scenarios"][scenario]},
+        "failsafes": [row for row in settings["failsafes"] if row["trigger"] not in spec_failsafe.OF_OTHERS],
+        "sticks": None,
+        "mission": None,
+        "params": None,
     }
 
 
@@ -157,10 +169,13 @@ def _able(scenario: Any) -> tuple[type, ...]:
 
 
 def _check_control(
-    file: VehicleFile, control: Control, actuators: dict[str, dict[str, Any]], sensors: set[str]
+    file: VehicleFile,
+    control: Control,
+    actuators: dict[str, dict[str, Any]],
+    sensors: dict[str, dict[str, Any]],
 ) -> None:
     if isinstance(control, ChainControl):
-        for key, problem in spec_chain.control_problems(control, actuators, sensors):
+        for key, problem in spec_chain.control_problems(control, actuators, set(sensors)):
             raise file.error(f"control.{key}", problem)
         return
     if isinstance(control, WrenchControl):
@@ -206,13 +221,17 @@ def _check_gait(file: VehicleFile, gait: Gait, actuators: dict[str, dict[str, An
             )
 
 
-def _check_sensor(file: VehicleFile, key: str, name: str, sensors: set[str]) -> None:
+def _check_sensor(file: VehicleFile, key: str, name: str, sensors: dict[str, dict[str, Any]]) -> None:
     if name and name not in sensors:
         raise file.error(key, f'there is no sensor "{name}"; there are {_names(sensors)}')
 
 
 def _check_scenario(
-    file: VehicleFile, key: str, scenario: Any, actuators: dict[str, dict[str, Any]], sensors: set[str]
+    file: VehicleFile,
+    key: str,
+    scenario: Any,
+    actuators: dict[str, dict[str, Any]],
+    sensors: dict[str, dict[str, Any]],
 ) -> None:
     if isinstance(scenario, Swim):
         for name in scenario.hold:

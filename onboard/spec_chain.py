@@ -165,14 +165,32 @@ class ShapeAim(AimTable, tag="shape", kw_only=True, frozen=True):
     """The bend of every joint to port and up, rad; without rows, as it is at the start, or as a plan has it."""
 
 
-class SpeedAim(AimTable, tag="speed", kw_only=True, frozen=True):
-    """Speed of the base through the water along one of its axes, m/s."""
+class SpeedAim(FrameAimTable, tag="speed", kw_only=True, frozen=True):
+    """Speed of a frame through the water along one of its axes, m/s."""
 
     way: Literal["ahead", "port", "up"] = "ahead"
 
 
-AnyAim = PoseAim | PositionAim | TurnAim | LookAim | ShapeAim | SpeedAim
-WIDTH = {PoseAim: 6, PositionAim: 3, TurnAim: 3, LookAim: 3, SpeedAim: 1}
+class RunAim(AimTable, tag="run", kw_only=True, frozen=True):
+    """A speed along the line ahead, m/s, below 0 astern; of all aims the only one (chain/run.py).
+
+    Its feedback: what is as bad as what (a way off the line, a lean of any module, a push), and which gusts its filter
+    reckons with. Gains are worked out at speeds grid_m_s apart."""
+
+    off_m: Positive = 0.3
+    lean_rad: Positive = 0.05
+    speed_m_s: Positive = 0.3
+    across_n: Positive = 10.0
+    last_share: Positive = 0.75  # of that, for the module that comes last
+    ahead_n: Positive = 3.0
+    gust_n: NotNegative = 2.0  # of each thruster, that it was not told
+    gust_m_s2: Positive = 0.001
+    gust_rad_s2: Positive = 0.005
+    grid_m_s: Annotated[float, Meta(ge=0.05, le=1.0)] = 0.1
+
+
+AnyAim = PoseAim | PositionAim | TurnAim | LookAim | ShapeAim | SpeedAim | RunAim
+WIDTH = {PoseAim: 6, PositionAim: 3, TurnAim: 3, LookAim: 3, SpeedAim: 1, RunAim: 1}
 
 
 class Obstacle(Table, kw_only=True, frozen=True):
@@ -241,6 +259,8 @@ def task_problems(scenario: AimsTask, control: ChainControl) -> Iterator[tuple[s
         at = f"aims.{k}"
         if aim.name in names[:k]:
             yield f"{at}.name", f'two aims have the name "{aim.name}"; name each once'
+        if isinstance(aim, RunAim) and (len(names) > 1 or not aim.rows):
+            yield at, "a run steers all that there is: make it the only aim, and give it rows"
         if isinstance(aim, FrameAimTable) and aim.frame not in frames:
             yield f"{at}.frame", f'there is no frame "{aim.frame}"; there are {", ".join(frames)}'
         wide = WIDTH.get(type(aim), 2 * len(control.soft))

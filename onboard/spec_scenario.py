@@ -20,6 +20,9 @@ class _Scenario(Table, tag_field="task", kw_only=True, frozen=True):
     world: str = "open"
     set: list[str] = []  # KEY=VALUE, as --set: what this scenario changes of the vehicle file
     depth_m: NotNegative | None = None  # to hold, where the vehicle can; without it, the one it starts at
+    faults: list[
+        str
+    ] = []  # KIND:TARGET@AT+FOR: what goes wrong on the way, where it is simulated (docs/faults.md)
 
 
 class Row(Table, kw_only=True, frozen=True):

@@ -1,4 +1,4 @@
-"""Tables `loop`, `gait`, `control`, `estimate`, `guidance` and `failsafe` of a vehicle file.
+"""Tables `loop`, `gait`, `control`, `estimate` and `guidance` of a vehicle file.
 
 Typed structs; CPython only.
 """
@@ -169,40 +169,3 @@ class GuidanceTable(Table, kw_only=True, frozen=True):
     bumper: str = ""
     recoil_s: Positive = 1.5
     recoil_m_s2: Positive = 0.1
-
-
-Action = Literal["warn", "hold", "safe", "off"]
-
-
-class _Failsafe(Table, tag_field="trigger", kw_only=True, frozen=True):
-    delay_s: NotNegative = 0.0
-    clear_s: NotNegative = 0.0
-    latched: bool = False
-
-
-class NotArmed(_Failsafe, tag="not_armed", kw_only=True, frozen=True):
-    action: Literal["off", "safe"] = "off"
-
-
-class ReadingLost(_Failsafe, tag="reading_lost", kw_only=True, frozen=True):
-    sensors: Annotated[list[str], Meta(min_length=1)]
-    action: Action = "safe"
-
-
-class Overrun(_Failsafe, tag="overrun", kw_only=True, frozen=True):
-    limit_ticks: Positive = 1.0
-    action: Action = "safe"
-
-
-class BadCommand(_Failsafe, tag="bad_command", kw_only=True, frozen=True):
-    action: Literal["hold", "safe", "off"] = "safe"
-
-
-Failsafes = dict[str, NotArmed | ReadingLost | Overrun | BadCommand]
-
-# Rows every vehicle has; a table of the same name in the vehicle file replaces one.
-ALWAYS: Failsafes = {
-    "not_armed": NotArmed(),
-    "overrun": Overrun(delay_s=0.05, clear_s=1.0),
-    "bad_command": BadCommand(latched=True),
-}

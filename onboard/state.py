@@ -4,7 +4,9 @@ The loop hands it from stage to stage: estimators fill `estimate`, guidance fill
 `commands` (what it asks, fixed-point SI), the safety gate fills `outputs` (what the board is told). Portable.
 """
 
+from hal.board import NEVER
 from hal.fixed import fine
+from onboard.modes import AUTO
 
 
 class Estimate:
@@ -83,6 +85,19 @@ class State:
         self.late_us = 0
         self.armed = False
         self.free = False  # did the gate let the controller's commands through last tick
+        self.bad_command = False  # did the controller ask for something that is no number last tick
+        self.action = 0  # what the failsafe table says (onboard/safety.py)
+        self.active = 0  # its rows, one bit each
+        self.asked = AUTO  # the mode that was asked for...
+        self.mode = AUTO  # ...and the one in effect
+        self.sticks = [0.0] * 4  # a pilot's: ahead, to port, up, turn; shares
+        self.sticks_age = NEVER  # in ticks
+        self.station_age = NEVER  # since a ground station was heard
+        self.host = {}  # what the computer knows of itself, by word
+        self.place = None  # to go to: x, y, depth, heading; None where it stays as it is
+        self.mission = []  # way-points: x, y, depth, seconds to stay
+        self.mission_at = 0  # the one it goes to
+        self.not_following = [False] * len(board.actuators)  # actuators found not to do what they are told
         self.estimate = Estimate()
         self.want = Want()
         self.commands = [0] * len(board.actuators)

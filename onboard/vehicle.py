@@ -5,11 +5,12 @@ from typing import Any
 
 import hal.spec
 import onboard.spec
+import onboard.spec_params
 from hal.vehicle_file import VehicleFile, VehicleFileError
 
 FOLDER = Path(__file__).parent / "vehicles"
 OWN_TABLES = ("name", "about")
-TABLES = (*OWN_TABLES, *hal.spec.TABLES, *onboard.spec.TABLES)
+TABLES = (*OWN_TABLES, *hal.spec.TABLES, *onboard.spec.TABLES, "param")
 
 
 def names() -> list[str]:
@@ -18,14 +19,17 @@ def names() -> list[str]:
 
 
 def find(name_or_path: str) -> str:
-    """A name from the project's own vehicles, or the path of any vehicle file."""
-    own = FOLDER / f"{name_or_path}.toml"
-    if own.is_file():
-        return str(own)
-    if "/" not in name_or_path and not name_or_path.endswith(".toml") and not Path(name_or_path).exists():
+    """A name from the project's own vehicles, or of a file NAME.toml in this folder, or the path of any."""
+    if "/" in name_or_path or name_or_path.endswith(".toml"):
+        return name_or_path
+    for folder in (FOLDER, Path()):
+        named = folder / f"{name_or_path}.toml"
+        if named.is_file():
+            return str(named)
+    if not Path(name_or_path).exists():
         known = ", ".join(names())
         raise VehicleFileError(
-            f'there is no vehicle "{name_or_path}"; there are {known}, or give a file\'s path'
+            f'there is no vehicle "{name_or_path}"; there are {known}, or NAME.toml here, or give a path'
         )
     return name_or_path
 
@@ -34,4 +38,5 @@ def read(file: VehicleFile) -> dict[str, Any]:
     """Plain settings of a vehicle: channels and control stack, every value checked."""
     channels = hal.spec.read(file)
     stack = onboard.spec.read(file, channels)
-    return {"name": file.read("name", str), **channels, **stack}
+    settings = {"name": file.read("name", str), **channels, **stack}
+    return settings | {"params": onboard.spec_params.read(file, settings)}

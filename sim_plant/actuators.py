@@ -1,4 +1,4 @@
-"""Servos, thrusters and valves: pulses in microseconds in (a valve: microamperes), angles, pushes, pressures out.
+"""Servos, thrusters, valves, latches: pulses in microseconds in (a valve: microamperes), angles, pushes, pressures out.
 
 A pulse or current waits `delay` in the actuator's line before it takes effect. A servo then turns to its angle, at
 most at its rate and with the lag of its position loop, in closed form, so the angle does not depend on the step.
@@ -16,13 +16,13 @@ import math
 import numpy as np
 
 from sim_plant.compiled import inner
-from sim_plant.devices import Servo, Thruster, Valve
+from sim_plant.devices import Release, Servo, Thruster, Valve
 from sim_plant.layout import NEVER_US, F, N
 from sim_plant.motors import run, sag
 from sim_plant.valves import pack_valve, shift
 from sim_plant.water_spec import unit
 
-SERVO, THRUSTER, VALVE = 0, 1, 2
+SERVO, THRUSTER, VALVE, RELEASE = 0, 1, 2, 3
 LINE = 256  # pulses that can wait: 0.25 s of delay at a pulse a millisecond
 
 ACTUATOR = np.dtype(
@@ -31,6 +31,7 @@ ACTUATOR = np.dtype(
     + [("lag_s", F), ("live", N), ("goal", F), ("first", N), ("waiting", N)]
     # a thruster: its motor's curves, its body in a tree, push and moment on that for one newton
     + [("first_curve", N), ("curves", N), ("body", N), ("push", F, 3), ("moment", F, 3), ("dead_us", N)]
+    + [("ahead_n_s2", F), ("back_n_s2", F)]
     + [("pulse_us", F), ("force_n", F), ("current_a", F)]
     # a valve and its chamber: play_ua to either side; pressure now, and its mean over the last step
     + [("crack_ua", F), ("pa_per_ua", F), ("play_ua", F), ("supply_pa", F), ("leak_share", F)]
@@ -39,7 +40,7 @@ ACTUATOR = np.dtype(
 
 
 def pack_actuator(
-    spec: Servo | Thruster | Valve, joint: int, curves: tuple[int, int] = (0, 0), body: int = 0
+    spec: Servo | Thruster | Valve | Release, joint: int, curves: tuple[int, int] = (0, 0), body: int = 0
 ) -> np.ndarray:
     """One ACTUATOR record without a pulse; `joint` is the servo's place among all joints, `curves` are the first
     of the thruster's and their number, `body` is the one of its tree that it pushes."""
@@ -50,13 +51,17 @@ def pack_actuator(
         pack_valve(row, spec)
         return row
     row["neutral_us"], row["direction"] = spec.neutral_us, spec.direction
-    if isinstance(spec, Servo):
+    if isinstance(spec, Release):
+        row["kind"], row["us_per_rad"], row["travel_rad"] = RELEASE, spec.us_per_rad, spec.opens_rad
+        row["force_n"] = spec.weight_n
+    elif isinstance(spec, Servo):
         row["kind"], row["us_per_rad"], row["travel_rad"] = SERVO, spec.us_per_rad, spec.travel_rad
         row["rate_rad_s"], row["resolution_us"] = spec.rate_rad_s, spec.resolution_us
     else:
         row["kind"], row["body"], (row["first_curve"], row["curves"]) = THRUSTER, body, curves
         row["push"] = push = unit(spec.axis)
         row["moment"] = np.cross(spec.at_m, push)
+        row["ahead_n_s2"], row["back_n_s2"] = spec.turn_n_s2
         row["dead_us"] = NEVER_US if spec.dead_from_s is None else round(spec.dead_from_s * 1e6)
     return row
 
@@ -92,6 +97,9 @@ def take(actuator, pulse_us, now_us):
             offset_us = math.copysign(steps * actuator.resolution_us, offset_us)
         travel = actuator.travel_rad
         actuator.goal = min(max(offset_us / actuator.us_per_rad, -travel), travel)
+    elif actuator.kind == RELEASE:
+        if actuator.live and offset_us >= actuator.travel_rad * actuator.us_per_rad:
+            actuator.goal = 1.0  # open, for good
     else:
         actuator.pulse_us = actuator.neutral_us + offset_us
 
@@ -149,6 +157,7 @@ def act(flat, i, a, now_us, duration_us):
         return 0.0
     if actuator.kind == SERVO:
         move(actuator, flat.joints, duration_s)
+    if actuator.kind == SERVO or actuator.kind == RELEASE:
         return 0.0
     return duration_s * run(flat, actuator, flat.bodies[i].battery_v, now_us, duration_s)
 

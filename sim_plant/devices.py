@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -45,6 +46,7 @@ class Thruster(Kind, tag="thruster", kw_only=True, frozen=True):
     lag_s: AtLeastZero = 0.0  # of push and current
     delay_s: Annotated[float, Meta(ge=0, le=0.25)] = 0.0
     dead_from_s: AtLeastZero | None = None  # a fault: from then on it runs down, whatever the pulse
+    turn_n_s2: tuple[Positive, Positive] = (0.014, 0.011)  # its push of a (rev/s)2, ahead and back
 
 
 class Valve(Kind, tag="valve", kw_only=True, frozen=True):
@@ -59,6 +61,21 @@ class Valve(Kind, tag="valve", kw_only=True, frozen=True):
     stuck_from_s: AtLeastZero | None = None  # a fault: from then on the spool stays where it is
     leak_from_s: AtLeastZero | None = None  # a fault: from then on the chamber holds less ...
     leak_share: Annotated[float, Meta(ge=0, le=1)] = 0.0  # ... by this share of what the valve gives
+
+
+class Release(Kind, tag="release", kw_only=True, frozen=True):
+    """A latch that a servo's pulse opens for good: a weight falls off, and what it weighed in water lifts the base.
+
+    The weight's inertia stays: it is small against the vehicle's. The quick law knows no depth, and of this nothing.
+    """
+
+    neutral_us: PulseUs
+    us_per_rad: Positive
+    direction: Side = 1
+    opens_rad: Positive
+    weight_n: Positive  # in water
+    lag_s: AtLeastZero = 0.0
+    delay_s: Annotated[float, Meta(ge=0, le=0.25)] = 0.0
 
 
 class Sensor(Kind, kw_only=True, frozen=True):
@@ -165,6 +182,7 @@ class TargetY(Position, tag="target_y", kw_only=True, frozen=True):
 class JointAngle(Sensor, tag="joint", kw_only=True, frozen=True):
     joint: str
     rad_per_count: Positive
+    zero_counts: int = 0
     noise_rad: AtLeastZero = 0.0
 
 
@@ -185,6 +203,14 @@ class Pressure(Sensor, tag="pressure", kw_only=True, frozen=True):
     noise_pa: AtLeastZero = 0.0
 
 
+class Turns(Sensor, tag="turns", kw_only=True, frozen=True):
+    """A thruster's revolutions a second, without a sign, as its speed controller reports them; by `turn_n_s2`."""
+
+    thruster: str
+    turns_s_per_count: Positive
+    noise_turns_s: AtLeastZero = 0.0
+
+
 class Battery(Sensor, tag="battery", kw_only=True, frozen=True):
     """The voltage of `plant.battery` under its load."""
 
@@ -192,7 +218,29 @@ class Battery(Sensor, tag="battery", kw_only=True, frozen=True):
     noise_v: AtLeastZero = 0.0
 
 
+class Steady(Sensor, tag="steady", kw_only=True, frozen=True):
+    """Something that the plant has no model of, and that stays as it is: a leak that is none, a housing's warmth."""
+
+    value: Number
+    per_count: Positive
+    zero_counts: int = 0
+    noise: AtLeastZero = 0.0
+
+
 AnySensor = (
     Sonar | Bumper | Heading | Roll | Pitch | YawRate | RollRate | PitchRate | SurgeAcceleration | Depth
-    | PositionX | PositionY | TargetX | TargetY | JointAngle | Stroke | Pressure | Battery
+    | PositionX | PositionY | TargetX | TargetY | JointAngle | Stroke | Pressure | Turns | Battery | Steady
 )  # fmt: skip
+
+
+def check_channels(name: str, what: str, asked: Sequence[str], known: dict) -> None:
+    """A vehicle may ask for what its plant has, each channel once."""
+    for i, channel in enumerate(asked):
+        if channel not in known:
+            choices = ", ".join(known) or f"none; the plant has no {what}s"
+            raise ValueError(
+                f"{name}: the plant has no {what} {channel}; add [plant.{what}.{channel}] "
+                f"to the vehicle file or choose from: {choices}."
+            )
+        if channel in asked[:i]:
+            raise ValueError(f"{name}: {what} {channel} is asked for twice; name each channel once.")

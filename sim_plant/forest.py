@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim_plant.actuators import THRUSTER, VALVE, follow, post, pull_due, tell
+from sim_plant.actuators import RELEASE, THRUSTER, VALVE, follow, post, pull_due, tell
 from sim_plant.compiled import compiled, inner
 from sim_plant.contact import clearance_m, place_hull, settle
 from sim_plant.devices import Servo
@@ -149,6 +149,12 @@ def actuate(flat, tree, i, x, move, dt_s):
             for r in range(3):
                 pushed.push[r] += push_n * actuator.push[r]
                 pushed.push[r + 3] += push_n * actuator.moment[r]
+            continue
+        if actuator.kind == RELEASE:
+            if actuator.goal > 0.0:
+                lift = turned_back(quaternion_matrix(x[3], x[4], x[5], x[6]), (0.0, 0.0, actuator.force_n))
+                for r in range(3):
+                    tree.bodies[0].push[r] += lift[r]
             continue
         joint = flat.joints[actuator.joint]
         j = joint.told

@@ -27,29 +27,29 @@ TOUCH_M = 1e-3  # nearer than this is touching
 NO_TARGET, STILL, CIRCLE, LINE = 0, 1, 2, 3
 
 (SONAR, BUMPER, HEADING, YAW_RATE, SURGE, DEPTH, POSITION_X, POSITION_Y, TARGET_X, TARGET_Y, JOINT_ANGLE,
- BATTERY, ROLL, PITCH, ROLL_RATE, PITCH_RATE, STROKE, PRESSURE) = range(18)  # fmt: skip
+ BATTERY, ROLL, PITCH, ROLL_RATE, PITCH_RATE, STROKE, PRESSURE, STEADY, TURNS) = range(20)  # fmt: skip
 KINDS = {
     tables.Sonar: SONAR, tables.Bumper: BUMPER, tables.Heading: HEADING, tables.YawRate: YAW_RATE,
     tables.SurgeAcceleration: SURGE, tables.Depth: DEPTH, tables.PositionX: POSITION_X,
     tables.PositionY: POSITION_Y, tables.TargetX: TARGET_X, tables.TargetY: TARGET_Y,
     tables.JointAngle: JOINT_ANGLE, tables.Battery: BATTERY, tables.Roll: ROLL, tables.Pitch: PITCH,
     tables.RollRate: ROLL_RATE, tables.PitchRate: PITCH_RATE, tables.Stroke: STROKE,
-    tables.Pressure: PRESSURE,
+    tables.Pressure: PRESSURE, tables.Steady: STEADY, tables.Turns: TURNS,
 }  # fmt: skip
 
 SENSOR = np.dtype(
     [("kind", N), ("period_us", F), ("due_us", N), ("born_us", N), ("draw", N), ("drop_out", F)]
-    + [("per_count", F), ("zero_counts", N), ("noise", F), ("bias", F), ("joint", N), ("valve", N)]
+    + [("per_count", F), ("zero_counts", N), ("noise", F), ("bias", F), ("joint", N), ("actuator", N)]
     + [("x_m", F), ("y_m", F), ("bearing_rad", F), ("half_rad", F), ("beams", N), ("range_m", F)]
     + [("wave_m", F), ("wave_length_m", F), ("wave_hz", F), ("lost_us", N), ("found_us", N)]
 )
 
 
 def pack_sensor(
-    spec: tables.AnySensor, joints: dict[str, int], valves: dict[str, int], born_us: int, draw: float
+    spec: tables.AnySensor, joints: dict[str, int], actuators: dict[str, int], born_us: int, draw: float
 ) -> np.ndarray:
-    """One SENSOR record; `joints` are places among all joints, `valves` among all actuators (one that is not there
-    never gets a current), `draw` a normal number for a constant bias."""
+    """One SENSOR record; `joints` are places among all joints, `actuators` among all actuators (one that is not there
+    never gets a pulse or a current), `draw` a normal number for a constant bias."""
     row = np.zeros(1, SENSOR)
     row["kind"], row["born_us"], row["due_us"] = KINDS[type(spec)], born_us, born_us
     row["period_us"], row["drop_out"] = 1e6 / spec.rate_hz, spec.drop_out
@@ -65,13 +65,16 @@ def pack_sensor(
             row["per_count"], row["noise"] = spec.rad_per_count, spec.noise_rad
         case tables.JointAngle():
             row["per_count"], row["noise"] = spec.rad_per_count, spec.noise_rad
-            row["joint"] = joints[spec.joint]
+            row["zero_counts"], row["joint"] = spec.zero_counts, joints[spec.joint]
         case tables.Stroke():
             row["per_count"], row["noise"] = spec.metres_per_count, spec.noise_m
             row["joint"] = joints[spec.joint]
         case tables.Pressure():
             row["per_count"], row["noise"] = spec.pascals_per_count, spec.noise_pa
-            row["zero_counts"], row["valve"] = spec.zero_counts, valves.get(spec.chamber, -1)
+            row["zero_counts"], row["actuator"] = spec.zero_counts, actuators.get(spec.chamber, -1)
+        case tables.Turns():
+            row["per_count"], row["noise"] = spec.turns_s_per_count, spec.noise_turns_s
+            row["actuator"] = actuators.get(spec.thruster, -1)
         case tables.Rate():
             row["per_count"], row["noise"] = spec.rad_s_per_count, spec.noise_rad_s
             row["bias"] = spec.bias_rad_s * draw
@@ -80,6 +83,9 @@ def pack_sensor(
             row["bias"] = spec.bias_m_s2 * draw
         case tables.Depth():
             row["per_count"], row["noise"] = spec.metres_per_count, spec.noise_m
+            row["zero_counts"] = spec.zero_counts
+        case tables.Steady():
+            row["per_count"], row["noise"], row["bias"] = spec.per_count, spec.noise, spec.value
             row["zero_counts"] = spec.zero_counts
         case tables.Battery():
             row["per_count"], row["noise"] = spec.volts_per_count, spec.noise_v
@@ -206,6 +212,16 @@ def camera_m(sensor, at_m, now_s):
 
 
 @inner
+def turns_s(thruster):
+    """Revolutions a second, by the push that is there."""
+    return math.sqrt(
+        thruster.force_n / thruster.ahead_n_s2
+        if thruster.force_n >= 0.0
+        else -thruster.force_n / thruster.back_n_s2
+    )
+
+
+@inner
 def truth_of(flat, i, sensor):
     """What an ideal sensor would read, in SI units."""
     body = flat.bodies[i]
@@ -241,8 +257,12 @@ def truth_of(flat, i, sensor):
         return camera_m(sensor, target_at(flat.world[0])[1], now_s)
     if kind == BATTERY:
         return body.battery_v
+    if kind == STEADY:
+        return 0.0  # its value is its bias
     if kind == PRESSURE:
-        return flat.actuators[sensor.valve].pressure_pa if sensor.valve >= 0 else 0.0
+        return flat.actuators[sensor.actuator].pressure_pa if sensor.actuator >= 0 else 0.0
+    if kind == TURNS:
+        return turns_s(flat.actuators[sensor.actuator]) if sensor.actuator >= 0 else 0.0
     return flat.joints[sensor.joint].angle_rad
 
 
@@ -263,6 +283,8 @@ def sample(flat, i, k):
             value = min(max(value + noise, 0.0), sensor.range_m)
     else:
         value += noise + sensor.bias
+    if sensor.kind == TURNS:
+        value = max(value, 0.0)
     turns = sensor.kind == HEADING or sensor.kind == ROLL
     if turns:
         value -= 2.0 * math.pi * math.floor(value / (2.0 * math.pi) + 0.5)

@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, field
 
-from sim_plant.devices import AnySensor, Battery, JointAngle, Pressure, Servo, Sonar, Stroke, Thruster, Valve
+from sim_plant.devices import (
+    AnySensor,
+    Battery,
+    JointAngle,
+    Pressure,
+    Release,
+    Servo,
+    Sonar,
+    Stroke,
+    Thruster,
+    Turns,
+    Valve,
+)
 from sim_plant.motor_spec import Motor, Pack, motor_problems, pack_problems, thruster_problems
 from sim_plant.skin_spec import Piece, skin_problems
 from sim_plant.soft_spec import Soft, soft_problems
@@ -91,7 +103,7 @@ class PlantSpec(Table, kw_only=True, frozen=True):
     tether: Tether | None = None
     battery: Pack | None = None  # a must with thrusters, and with a sensor of its voltage
     motor: dict[str, Motor] = field(default_factory=dict)
-    actuator: dict[str, Servo | Thruster | Valve] = field(default_factory=dict)
+    actuator: dict[str, Servo | Thruster | Valve | Release] = field(default_factory=dict)
     soft: dict[str, Soft] = field(default_factory=dict)  # of a tree
     sensor: dict[str, AnySensor] = field(default_factory=dict)
     strouhal: Strouhal | None = None
@@ -194,7 +206,7 @@ def disagreements(spec: PlantSpec) -> Iterator[tuple[str, str]]:
                 f'the joint has no servo; add [plant.actuator.{name}] with kind = "servo".',
             )
     for name, sensor in spec.sensor.items():
-        if isinstance(sensor, JointAngle | Stroke) and sensor.joint not in spec.joints:
+        if isinstance(sensor, JointAngle | Stroke) and sensor.joint not in joints:
             yield f"sensor.{name}.joint", f"{sensor.joint} is not a joint; choose from {listed}."
         elif isinstance(sensor, JointAngle | Stroke):
             slides = sensor.joint in spec.slides
@@ -207,6 +219,11 @@ def disagreements(spec: PlantSpec) -> Iterator[tuple[str, str]]:
         if isinstance(sensor, Pressure) and sensor.chamber not in spec.valves:
             choices = f"choose from {', '.join(spec.valves)}" if spec.valves else "add it to plant.actuator"
             yield f"sensor.{name}.chamber", f"{sensor.chamber} is not a valve; {choices}."
+        if isinstance(sensor, Turns) and not isinstance(spec.actuator.get(sensor.thruster), Thruster):
+            yield (
+                f"sensor.{name}.thruster",
+                f"{sensor.thruster} is not a thruster; name one of plant.actuator.",
+            )
         if isinstance(sensor, Battery) and spec.battery is None:
             yield f"sensor.{name}", "there is no battery whose voltage it reads; add [plant.battery]."
         if isinstance(sensor, Sonar) and sensor.metres_per_count > sensor.range_m:

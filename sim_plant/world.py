@@ -22,7 +22,7 @@ from sim_plant import early, forest, kernel, skin
 from sim_plant.actuators import ACTUATOR, LINE, pack_actuator
 from sim_plant.afloat import afloat
 from sim_plant.afloat import rolled as turned_state
-from sim_plant.devices import Servo, Thruster, Valve
+from sim_plant.devices import Servo, Thruster, Valve, check_channels
 from sim_plant.forest import Forest
 from sim_plant.layout import BODY, JOINT, Flat, pack_body, pack_law
 from sim_plant.model import Model, PlantDiverged
@@ -196,8 +196,8 @@ class World:
         index = len(self.bodies)
         if index == self.spec.vehicles:
             raise ValueError(f"{name}: world.vehicles is {index}; raise it to add another vehicle.")
-        _check_channels(name, "actuator", actuators, spec.actuator)
-        _check_channels(name, "sensor", sensors, spec.sensor)
+        check_channels(name, "actuator", actuators, spec.actuator)
+        check_channels(name, "sensor", sensors, spec.sensor)
         self._check_floor(spec, name)
         flat = self._flat
         if self.bodies and (spec.model == "tree") != bool(self.models):
@@ -224,13 +224,14 @@ class World:
             pack_actuator(spec.actuator[a], place.get(a, -1), motors.get(a, (0, 0)), _carrier(spec, a, model))
             for a in actuators
         ]
-        valves = {a: len(flat.actuators) + k for k, a in enumerate(actuators) if a in spec.valves}
+        acting = {a: len(flat.actuators) + k for k, a in enumerate(actuators)}
+        valves = {a: at for a, at in acting.items() if a in spec.valves}
         softs = pack_softs(spec.soft, model, valves) if model else np.zeros(0, SOFT)
         row["first_soft"], row["softs"] = len(flat.softs), len(softs)
         points_of_skin = skin.pack_skin(spec.skin, model)
         row["first_skin"], row["skin_points"] = len(flat.skin), len(points_of_skin)
         packed_sensors = [
-            pack_sensor(spec.sensor[s], place, valves, self.time_us, bias)
+            pack_sensor(spec.sensor[s], place, acting, self.time_us, bias)
             for s, bias in zip(sensors, streams.biases[len(flat.sensors) :], strict=True)
         ]
         lines = np.zeros((len(actuators), LINE), np.int64)
@@ -377,15 +378,3 @@ def _carrier(spec: PlantSpec, actuator: str, model: Model | None) -> int:
     """The body in its tree that a thruster pushes."""
     body = getattr(spec.actuator[actuator], "body", None)
     return model.place(body) if model and body else 0
-
-
-def _check_channels(name: str, what: str, asked: Sequence[str], known: dict) -> None:
-    for i, channel in enumerate(asked):
-        if channel not in known:
-            choices = ", ".join(known) or f"none; the plant has no {what}s"
-            raise ValueError(
-                f"{name}: the plant has no {what} {channel}; add [plant.{what}.{channel}] "
-                f"to the vehicle file or choose from: {choices}."
-            )
-        if channel in asked[:i]:
-            raise ValueError(f"{name}: {what} {channel} is asked for twice; name each channel once.")

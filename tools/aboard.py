@@ -15,13 +15,16 @@ from hal import pi_spec
 from hal.pi.build import build_driver
 from onboard.blackbox import BlackBox
 from onboard.clock import RealClock
+from onboard.host import Host
 from onboard.loop import Loop
 from onboard.notify import Notifier
 from onboard.realtime import BUS_PRIORITY, first_in_line, set_up
-from onboard.record import Recorder
 from tools import say
 from tools.controlled import Controlled, open_controlled
+from tools.param_file import Kept, default_path, open_store
 from tools.recording import about_run, free_log, open_recorder
+from tools.shown import Shown
+from tools.station import open_stations
 
 
 def swim_aboard(args: argparse.Namespace) -> int:
@@ -30,18 +33,39 @@ def swim_aboard(args: argparse.Namespace) -> int:
     told = Told()
     driver = build_driver(vehicle.settings, pi, vehicle.settings["rate_hz"])
     log = args.log or free_log(vehicle, scenario_name, args.seed)
-    recorder = open_recorder(log, about_run(args, vehicle, scenario_name, "pi"), lossless=False)
+    loop = vehicle.build_loop(scenario, driver)
+    stations = open_stations(args, vehicle.settings, [(f"{vehicle.name}_1", loop)], log, None)
+    about = about_run(args, vehicle, scenario_name, "pi")
+    recorder = open_recorder(log, about, lossless=False)
+    host = Host(lambda word, value: loop.tell("host", word, int(value)), log)
+    kept = shown = None
+    if vehicle.settings["params"]:
+        store = open_store(args.params or default_path(vehicle.name), vehicle)
+        kept = Kept(store, loop, recorder, f"{vehicle.name}_1")
     try:
-        loop = vehicle.build_loop(scenario, driver)
-        aboard = Aboard(vehicle, loop, driver, recorder, args.arm)
-        if not args.arm and not pi["arm"]:
-            say.note("it stays disarmed: the file has no [pi.arm] switch, and --arm is not given")
+        bridge = stations.crafts[0].bridge if stations else None
+        shown = Shown(args, recorder, about)
+        aboard = Aboard(vehicle, loop, driver, shown, args.arm, kept, bridge)
+        if args.arm is None and not pi["arm"] and not stations:
+            say.note(
+                "it stays disarmed: the file has no [pi.arm] switch, and neither --arm nor --mavlink is given"
+            )
         driver.start(lambda: first_in_line(BUS_PRIORITY))
+        host.start()
+        if stations:
+            stations.start()
         for missing in set_up():
             say.note(f"not real-time: {missing}")
         stopped = aboard.swim(args.seconds, told)
     finally:
+        if stations:
+            stations.stop()
+        host.stop()
         driver.close()
+        if kept:
+            kept.close()
+        if shown:
+            shown.close()
         recorder.close()
     result = {
         "vehicle": vehicle.name,
@@ -79,16 +103,28 @@ class Aboard:
     """One loop, its clock, its recording and the service manager that watches it."""
 
     def __init__(
-        self, vehicle: Controlled, loop: Loop, driver: Any, recorder: Recorder, arm_after_s: float | None
+        self,
+        vehicle: Controlled,
+        loop: Loop,
+        driver: Any,
+        shown: Shown,
+        arm_after_s: float | None,
+        kept: Kept | None = None,
+        bridge: Any = None,
     ) -> None:
         self._loop = loop
         self._driver = driver
-        self._recorder = recorder
+        self._shown = shown
+        self._recorder = shown.book
+        self._kept = kept
         self._name = f"{vehicle.name}_1"
-        self._black_box = BlackBox(recorder, self._name, loop)
+        self._bridge = bridge  # to ground stations
+        self._black_box = BlackBox(shown.book, self._name, loop)
+        shown.begin({self._name: loop.tell})
         self._notifier = Notifier(os.environ)
         self._epoch_ns = time.time_ns() - time.monotonic_ns()  # a log has calendar times, but they never jump
-        self._arm_tick = round(arm_after_s * loop.rate_hz) if arm_after_s else None
+        self._arm_tick = round(arm_after_s * loop.rate_hz) if arm_after_s is not None else None
+        self._hung = False  # as the loop was told
         self._open_seen = False  # the switch: one that is closed at the start arms nothing
         self._switched = False
 
@@ -101,6 +137,9 @@ class Aboard:
                 if tick == ticks or loop.fault or told.to_end:
                     break
                 self._arm(tick)
+                if self._driver.hung != self._hung:
+                    self._hung = not self._hung
+                    loop.tell("host", "bus_hung", int(self._hung))
                 self._tick(clock.wait())
                 if tick == 0:
                     self._notifier.ready()
@@ -117,11 +156,19 @@ class Aboard:
     def _tick(self, late_us: int) -> None:
         start_ns = time.monotonic_ns()
         time_ns = self._epoch_ns + start_ns
+        if self._bridge:
+            self._bridge.before()
         self._loop.tick(late_us)
+        notes = self._bridge.after() if self._bridge else ()
         self._black_box.write(time_ns, (time.monotonic_ns() - start_ns) // 1000)
+        for kind, details in notes:
+            self._recorder.event(time_ns, kind, **details)
         for kind, device, reason in self._driver.news():
             say.note(f"{kind}: {device}: {reason}")
             self._recorder.event(time_ns, kind, vehicle=self._name, device=device, reason=reason)
+        if self._kept:
+            self._kept.after_tick(time_ns)
+        self._shown.take(time_ns)
 
     def _arm(self, tick: int) -> None:
         if tick == self._arm_tick:

@@ -136,7 +136,7 @@ def stage_costs(fleet: Fleet, seconds: float) -> dict:
 
         return one
 
-    for stage in fleet.swimmers[0].loop.stages:
+    for stage in (*fleet.swimmers[0].loop.estimators, *fleet.swimmers[0].loop.stages):
         stage.step = timed(stage.name, stage.step)
     for _ in range(int(seconds * 1e6 / fleet.period_us)):
         fleet.step()

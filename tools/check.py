@@ -17,6 +17,7 @@ def run(args: argparse.Namespace) -> int:
     settings = vehicle.settings
     for name, scenario in settings["scenarios"].items():
         vehicle.try_without_readings(name, scenario)
+    vehicle.try_params()
     summary = {
         "vehicle": vehicle.name,
         "sound": True,
@@ -25,6 +26,7 @@ def run(args: argparse.Namespace) -> int:
         "sensors": len(settings["sensors"]),
         "scenarios": list(settings["scenarios"]),
         "trials": list(vehicle.trials),
+        "params": len(settings["params"]),
         "digest": vehicle.file.digest(),
     }
     if args.json:

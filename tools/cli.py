@@ -14,16 +14,20 @@ from tools.say import Refused
 COMMANDS = {
     "list": "vehicles and their scenarios",
     "run": "swim a vehicle",
+    "new": "a vehicle file of your own, started from one that swims",
     "check": "is this vehicle file sound",
     "gait": "look-up table of a gait as CSV, plot of the wave",
     "hil": "hardware in the loop: the plant at one end of a wire, the controller at the other",
     "probe": "what answers on the buses, and is it what the vehicle file expects",
     "calibrate": "a servo, the pulses' clock, a thruster, a leak probe: measure and write down",
     "deploy": "a vehicle's controller onto a Raspberry Pi or a microcontroller",
-    "faults": "break a vehicle's chips at random instants: what must hold, whatever breaks?",
+    "faults": "let everything go wrong at random instants: what must hold, whatever does?",
+    "failsafes": "a vehicle's failsafe table: cause, delay, action, how it clears",
+    "params": "what may be set while a vehicle runs, and what a file keeps of it",
     "replay": "the controller again on recorded input: bit-identical?",
     "compare": "two runs, command by command",
     "report": "plots and a summary of a log, in one page",
+    "view": "a run in the browser, in three dimensions: a log, or one that still goes on",
     "bench": "what a tick costs, how fast it simulates",
     "export": "a vehicle's bodies and joints as URDF or MJCF",
     "thrust": "a thruster's map from its bench data",
@@ -36,7 +40,8 @@ COMMANDS = {
 
 EXTRAS = {  # which of the distribution's extras brings a package
     "numba": "sim", "numpy": "sim", "matplotlib": "sim", "scipy": "identify",
-    "smbus2": "pi", "adafruit_pca9685": "pi", "brping": "pi", "gpiod": "pi", "tomlkit": "pi",
+    "viser": "view", "imageio_ffmpeg": "view",
+    "pymavlink": "station", "smbus2": "pi", "adafruit_pca9685": "pi", "brping": "pi", "gpiod": "pi", "tomlkit": "pi",
 }  # fmt: skip
 
 

@@ -41,7 +41,7 @@ def compare(first: Log, second: Log) -> dict:
                 f"{topic} has the channels {_names(a.fields)} in one log, {_names(b.fields)} in the other"
             )
         result["ticks_unmatched"] += abs(len(a) - len(b))
-        for tick, (one, other) in enumerate(zip(a.rows, b.rows, strict=False)):
+        for tick, (one, other) in enumerate(zip(a.each(), b.each(), strict=False)):
             result["ticks"] += 1
             result["commands"] += len(one)
             if one == other:
@@ -66,7 +66,7 @@ def _compare_pulses(topic: str, first: Log, second: Log, result: dict) -> None:
         return
     step_us = max(float(log.run.get("pulse_step_us", 0)) for log in (first, second))
     a, b = (log.topics.get(pins, log.topics[topic]) for log in (first, second))
-    for one, other in zip(a.rows, b.rows, strict=False):
+    for one, other in zip(a.each(), b.each(), strict=False):
         result["pulses"] = result.get("pulses", 0) + len(one)
         result["worse"] += sum(abs(x - y) > step_us for x, y in zip(one, other, strict=True))
 

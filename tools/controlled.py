@@ -9,7 +9,10 @@ import onboard.vehicle
 from hal.vehicle_file import VehicleFile
 from onboard.app import build_loop
 from onboard.loop import Loop
+from onboard.spec_params import end_problem
 from tools.say import Refused
+
+TABLES = ("excite", "look")  # of a vehicle file: the commands' own
 
 
 class NoDriver:
@@ -66,6 +69,24 @@ class Controlled:
         if loop.fault:
             raise self.file.error(f"scenario.{name}", f"the controller fails without readings: {loop.fault}")
 
+    def try_params(self) -> None:
+        """Every parameter at both ends of its range: read from the file, and set in a loop that runs."""
+        params = self.settings["params"]
+        problem = end_problem(self.file, params, onboard.vehicle.read)
+        if problem:
+            raise problem
+        _, scenario = self.scenario(None)
+        for end, other in (("low", "high"), ("high", "low")) if params else ():
+            loop = self.build_loop(scenario, NoDriver())
+            loop.tell("load", [[param["name"], param[end]] for param in params])
+            for param in (*params, None):
+                loop.tick()
+                troubles = [*(refusal for _, _, _, refusal in loop.taken if refusal), loop.fault]
+                if any(troubles):
+                    raise self.file.error("param", f"the controller fails at the {end} ends: {troubles[0]}")
+                if param:
+                    loop.tell("set", param["name"], param[other])
+
 
 def read_settings(file: VehicleFile) -> dict[str, Any]:
     settings = onboard.vehicle.read(file)
@@ -77,10 +98,10 @@ def read_settings(file: VehicleFile) -> dict[str, Any]:
 def _expect_tables(file: VehicleFile) -> None:
     """A table or key that belongs to nobody is a slip. Where the plant is not installed, its tables are not known."""
     try:
-        from sim_plant.spec import TABLES
+        from sim_plant.spec import TABLES as PLANT_TABLES
     except ImportError:
         return
-    file.expect_tables((*onboard.vehicle.TABLES, *TABLES, "excite"))
+    file.expect_tables((*onboard.vehicle.TABLES, *PLANT_TABLES, *TABLES))
 
 
 def open_controlled(

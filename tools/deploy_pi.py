@@ -13,6 +13,7 @@ from tools import options, say
 from tools.deploy_pi_read import read_for_pi
 from tools.deploy_pi_release import Release, Run, make_release, scratch_folder
 from tools.deploy_pi_target import Image, Remote
+from tools.station import check_addresses
 
 ACTIONS = ("back", "health", "uninstall")
 
@@ -26,6 +27,18 @@ def arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--arm", metavar="S", type=options.positive, help="arm this long after every start, without a switch"
+    )
+    command.add_argument(
+        "--mavlink",
+        metavar="ADDRESS",
+        action="append",
+        default=[],
+        help="ground stations, as caudal run has it: udp:0.0.0.0:14550, serial:/dev/ttyUSB0@57600; may be repeated",
+    )
+    command.add_argument(
+        "--mavlink-key",
+        metavar="FILE",
+        help="the key's place aboard, such as /var/lib/caudal/station.key; it is not sent from here",
     )
     options.add_set(command)
     command.add_argument(
@@ -63,12 +76,18 @@ def run(args: argparse.Namespace) -> int:
 
 def _deploy(args: argparse.Namespace, target: Image | Remote) -> int:
     vehicle, scenario = read_for_pi(args.vehicle, args.set, args.scenario)
+    check_addresses(args)
+    for word in (*args.mavlink, args.mavlink_key or ""):
+        if word.split() != [word] * bool(word):
+            raise say.Refused(f"{word!r} has a space in it, which no service's line can hold; leave it out")
     platform = target.platform()
     platform.check(target.label)
     calibration = target.calibration()
     if calibration:
         _read_calibrated(args, calibration)
-    wanted = Run(vehicle.name, vehicle.file.text, scenario, args.set, args.arm)
+    wanted = Run(
+        vehicle.name, vehicle.file.text, scenario, args.set, args.arm, tuple(args.mavlink), args.mavlink_key
+    )
     with scratch_folder() as scratch:
         with say.patience(f"making a release for {platform.machine}, Python {platform}"):
             release = make_release(Path(scratch), platform, wanted)

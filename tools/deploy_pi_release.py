@@ -77,10 +77,14 @@ class Run:
     scenario: str
     overrides: list[str]  # KEY=VALUE
     arm_after_s: float | None
+    stations: tuple[str, ...] = ()  # addresses
+    station_key: str | None = None  # a file aboard
 
     def options(self) -> str:
         arm = f" --arm {self.arm_after_s:g}" if self.arm_after_s else ""
-        return f"--scenario {self.scenario}{arm}"
+        stations = "".join(f" --mavlink {address}" for address in self.stations)
+        key = f" --mavlink-key {self.station_key}" if self.station_key else ""
+        return f"--scenario {self.scenario}{arm}{stations}{key}"
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ def make_release(scratch: Path, platform: Platform, run: Run) -> Release:
         raise say.Refused(f"there is no {SYSTEM}; deploy from Caudal's source folder (pip install -e)")
     folder = scratch / "release"
     site = folder / "site"
-    packages = _install_packages(site, platform, scratch)
+    packages = _install_packages(site, platform, scratch, bool(run.stations))
     for name, module in (("caudal", "tools.cli"), ("caudal-read", "tools.deploy_pi_read")):
         _write(folder / "bin" / name, LAUNCHER.format(module=module), mode=0o755)
     _write(folder / "etc" / "vehicle.toml", run.vehicle_text)
@@ -123,16 +127,16 @@ def make_release(scratch: Path, platform: Platform, run: Run) -> Release:
     return Release(named, size, packages)
 
 
-def _install_packages(site: Path, platform: Platform, scratch: Path) -> dict[str, str]:
-    shutil.copytree(packages_for(platform), site)
+def _install_packages(site: Path, platform: Platform, scratch: Path, stations: bool) -> dict[str, str]:
+    shutil.copytree(packages_for(platform, stations), site)
     shutil.unpack_archive(build_wheel(scratch), site, "zip")
     found = importlib.metadata.distributions(path=[str(site)])
     return dict(sorted((one.metadata["Name"], one.version) for one in found))
 
 
-def packages_for(platform: Platform) -> Path:
+def packages_for(platform: Platform, stations: bool = False) -> Path:
     """What Caudal needs aboard, unpacked from wheels; kept until what it needs changes."""
-    requirements = read_requirements()
+    requirements = read_requirements(stations)
     key = hashlib.sha256("\n".join(requirements).encode()).hexdigest()[:8]
     folder = ROOT / "build" / "packages" / f"{platform.machine}-{platform}-{key}"
     if folder.is_dir():
@@ -155,12 +159,13 @@ def packages_for(platform: Platform) -> Path:
     return folder
 
 
-def read_requirements() -> list[str]:
-    """What a vehicle needs: the base and the chips' drivers; no simulation, no plots."""
+def read_requirements(stations: bool) -> list[str]:
+    """What a vehicle needs: the base and the chips' drivers, what it talks to ground stations with; no simulation."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     return [
         *project["dependencies"],
         *project["optional-dependencies"]["pi"],
+        *(project["optional-dependencies"]["station"] if stations else ()),
     ]
 
 

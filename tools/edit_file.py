@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from onboard.param_store import sync_folder
 from tools.options import as_toml
 from tools.say import Refused
 
@@ -124,8 +125,4 @@ def _replace(file: Path, text: str) -> None:
     except BaseException:
         os.unlink(name)
         raise
-    folder = os.open(file.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync_folder(file.parent)

@@ -1,85 +1,42 @@
-"""Vehicles on emulated chips: the real drivers and registers between board and plant, and what breaks them."""
+"""Vehicles on emulated chips: the real drivers and registers between board and plant."""
 
-import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hal import pi_spec
-from hal.emulated.faults import KINDS
 from hal.emulated.wiring import EmulatedDriver
-from onboard.record import Recorder, Topic
+from onboard.record import Book, Column
 from sim_plant.world import Body
 from tools.fleet import Fleet, Own
-from tools.say import Refused
+from tools.upsets import Upset
 from tools.vehicles import Vehicle
 
 
-@dataclass(frozen=True)
-class Fault:
-    kind: str
-    target: str
-    at_s: float
-    for_s: float
-
-    def __str__(self) -> str:
-        return f"{self.kind}:{self.target}@{self.at_s:g}+{self.for_s:g}"
-
-    @property
-    def until_s(self) -> float:
-        return self.at_s + self.for_s
-
-    def on(self, time_s: float) -> bool:
-        return self.at_s <= time_s < self.until_s
-
-
-def read_fault(text: str, targets: list[str]) -> Fault:
-    """KIND:CHIP@AT[+FOR], seconds; without FOR it lasts half a second."""
-    match = re.fullmatch(r"([a-z-]+):([a-z0-9_]+)@([0-9.]+)(?:\+([0-9.]+))?", text)
-    try:
-        if not match:
-            raise ValueError
-        fault = Fault(match[1], match[2], float(match[3]), float(match[4] or 0.5))
-    except ValueError:
-        raise Refused(
-            f"--fault {text}: write KIND:CHIP@AT or KIND:CHIP@AT+FOR, such as nack:imu@12+0.5"
-        ) from None
-    for what, given, known in (("kind", fault.kind, KINDS), ("chip", fault.target, targets)):
-        if given not in known:
-            raise Refused(f"--fault {text}: there is no {what} {given}; there are {', '.join(known)}")
-    return fault
-
-
 class OnChips(Own):
-    """Controlled by a loop in this process, through emulated chips; faults befall the first vehicle alone."""
+    """Controlled by a loop in this process, through emulated chips."""
 
-    def __init__(self, name: str, loop: Any, body: Body, driver: EmulatedDriver, faults: list[Fault]) -> None:
+    def __init__(self, name: str, loop: Any, body: Body, driver: EmulatedDriver) -> None:
         super().__init__(name, loop, body)
         self.driver = driver
-        self._faults = {fault: False for fault in faults}
-        self._recorder: Recorder | None = None
-        self._pulses: Topic | None = None
+        self._recorder: Book | None = None
+        self._pulses: Column | None = None
         self._news: list[str] = []
+        self._hung = False  # as the loop was told
 
     def safe(self) -> None:
         """At the end: the safe state, then no pulses at all."""
         super().safe()
         self.driver.close()
 
-    def record(self, recorder: Recorder) -> None:
+    def record(self, recorder: Book) -> None:
         super().record(recorder)
         self._recorder = recorder
         self._pulses = recorder.topic(f"/{self.name}/pulses", [("float64", a) for a in self.body.actuators])
 
     def tick(self, time_ns: int, late_us: int) -> None:
-        for fault, was_on in self._faults.items():
-            on = fault.on(time_ns / 1e9)
-            if on != was_on:
-                self._faults[fault] = on
-                self.driver.set_fault(fault.kind, fault.target, on)
-                self._note(
-                    time_ns, "fault set" if on else "fault cleared", fault=fault.kind, chip=fault.target
-                )
+        if self.driver.hung != self._hung:
+            self._hung = not self._hung
+            self.loop.tell("host", "bus_hung", int(self._hung))
         super().tick(time_ns, late_us)
         if self._pulses:
             self._pulses.write(time_ns, self.driver.pulses_us)
@@ -103,7 +60,7 @@ def chips_of(vehicle: Vehicle) -> dict[str, Any]:
 
 
 def emulated_fleet(
-    vehicle: Vehicle, scenario_name: str, seed: int, faults: list[Fault], registers: Path | None = None
+    vehicle: Vehicle, scenario_name: str, seed: int, upsets: list[Upset], registers: Path | None = None
 ) -> Fleet:
     """As a fleet on the plant alone, with a Raspberry Pi's chips in between.
 
@@ -122,11 +79,8 @@ def emulated_fleet(
             lambda: body.time_us,
             registers if first else None,
         )
-        return OnChips(name, vehicle.build_loop(scenario, driver), body, driver, faults if first else [])
+        return OnChips(name, vehicle.build_loop(scenario, driver), body, driver)
 
-    fleet = Fleet(vehicle, scenario_name, seed, launch)
-    fleet.about = {
-        "pulse_step_us": repr(fleet.swimmers[0].driver.step_us),
-        "faults": " ".join(map(str, faults)),
-    }
+    fleet = Fleet(vehicle, scenario_name, seed, launch, upsets)
+    fleet.about["pulse_step_us"] = repr(fleet.swimmers[0].driver.step_us)
     return fleet

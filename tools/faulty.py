@@ -21,7 +21,7 @@ class FaultyPort:
     ) -> None:
         self._port = port
         self._random = random.Random(seed)
-        self._drop, self._corrupt, self._duplicate, self._delay_s = drop, corrupt, duplicate, delay_s
+        self.drop, self.corrupt, self.duplicate, self._delay_s = drop, corrupt, duplicate, delay_s
         self.cut = False
         self.deaf = False  # what comes in is lost, what goes out is not
         self.faults = 0
@@ -44,7 +44,7 @@ class FaultyPort:
         self._port.close()
 
     def _copies(self) -> int:
-        if self._random.random() < self._duplicate:
+        if self._random.random() < self.duplicate:
             self.faults += 1
             return 2
         return 1
@@ -52,10 +52,10 @@ class FaultyPort:
     def _suffer(self, data: bytearray) -> bytearray:
         if self._delay_s:
             time.sleep(self._random.uniform(0, self._delay_s))
-        if self.cut or self._random.random() < self._drop:
+        if self.cut or self._random.random() < self.drop:
             self.faults += 1
             return bytearray()
-        if self._random.random() < self._corrupt:
+        if self._random.random() < self.corrupt:
             self.faults += 1
             data[self._random.randrange(len(data))] ^= 1 << self._random.randrange(8)
         return data

@@ -7,9 +7,13 @@ from typing import Any, Protocol
 from hal.sim import SimDriver
 from onboard.blackbox import BlackBox
 from onboard.loop import Loop
-from onboard.record import Recorder, Topic
+from onboard.record import Book, Column
 from sim_plant.world import Body, World
+from tools.param_file import Kept
 from tools.say import Refused, patience
+from tools.trouble import Trouble
+from tools.upset_devices import Upsettable
+from tools.upsets import WIRE, Upset, read_upset
 from tools.vehicles import Vehicle
 
 
@@ -18,12 +22,13 @@ class Swimmer(Protocol):
 
     name: str
     body: Body
+    trouble: Trouble | None  # what goes wrong with it, where that can be
 
     @property
     def fault(self) -> str | None: ...
     def arm(self) -> None: ...
     def safe(self) -> None: ...
-    def record(self, recorder: Recorder) -> None: ...
+    def record(self, recorder: Book) -> None: ...
     def tick(self, time_ns: int, late_us: int) -> None: ...
 
 
@@ -34,8 +39,13 @@ class Own:
         self.name = name
         self.loop = loop
         self.body = body
+        self.kept: Kept | None = None
+        self.trouble: Trouble | None = None
+        self.on_tick: Callable[[str, Loop, int], None] | None = None  # with the name of its log's topics
+        self.bridge: Any = None  # to ground stations (onboard/station/bridge.py)
+        self._recorder: Book | None = None
         self._black_box: BlackBox | None = None
-        self._truth: Topic | None = None
+        self._truth: Column | None = None
 
     @property
     def fault(self) -> str | None:
@@ -47,21 +57,40 @@ class Own:
     def safe(self) -> None:
         self.loop.board.safe()
 
-    def record(self, recorder: Recorder) -> None:
+    def record(self, recorder: Book) -> None:
+        if self.trouble:
+            self.trouble.recorder = recorder
+        self._recorder = recorder
         self._black_box = BlackBox(recorder, self.name, self.loop)
         self._truth = recorder.topic(f"/{self.name}/truth", [("float64", f) for f in self.body.truth_fields])
 
     def tick(self, time_ns: int, late_us: int) -> None:
+        if self.trouble:
+            late = self.trouble.step(time_ns, late_us)
+            if late is None:
+                return  # the loop stands still
+            late_us = late
         start_ns = time.perf_counter_ns()
+        if self.bridge:
+            self.bridge.before()
         self.loop.tick(late_us)
+        notes = self.bridge.after() if self.bridge else ()
         cost_us = (time.perf_counter_ns() - start_ns) // 1000
         if self._black_box and self._truth:
             self._black_box.write(time_ns, cost_us)
             self._truth.write(time_ns, self.body.truth())
+        if self.kept:
+            self.kept.after_tick(time_ns)
+        if self.on_tick:
+            self.on_tick(self.name, self.loop, time_ns)
+        if self._recorder:
+            for kind, details in notes:
+                self._recorder.event(time_ns, kind, **details)
 
 
 class Fleet:
-    """`launch(name, body)` makes each swimmer; without it they are this process's own."""
+    """`launch(name, body)` makes each swimmer; without it they are this process's own. `upsets`, and
+    those of the scenario, befall the first."""
 
     def __init__(
         self,
@@ -69,22 +98,34 @@ class Fleet:
         scenario_name: str,
         seed: int,
         launch: Callable[[str, Body], Swimmer] | None = None,
+        upsets: list[Upset] | None = None,
     ) -> None:
         settings = vehicle.settings
         _, scenario = vehicle.scenario(scenario_name)
+        self.vehicle = vehicle
+        self.upsets = [*(read_upset(text, vehicle) for text in scenario["faults"]), *(upsets or ())]
         world_spec = vehicle.worlds[scenario["world"]]
-        self.about: dict[str, str] = {}  # what a log should say of it
+        self.about = (
+            {"faults": " ".join(map(str, self.upsets))} if self.upsets else {}
+        )  # what a log says of it
         self.world = _or_refuse(World, world_spec, seed=seed)
         self.period_us = 1_000_000 // settings["rate_hz"]
         self.swimmers: list[Any] = []
+        self.on_step: Callable[[], None] | None = None
 
-        def own(name: str, body: Body) -> Own:
+        def own(name: str, body: Body) -> Swimmer:
+            if any(upset.kind.needs == WIRE for upset in self.upsets) and not self.swimmers:
+                from tools.bench_line import Benched
+
+                return Benched(name, body, vehicle, scenario, seed)
             return Own(name, vehicle.build_loop(scenario, SimDriver(body)), body)
 
         with patience("getting the plant ready; the first time it is compiled, which takes 20 s or more"):
             self._launch(vehicle, world_spec.vehicles, launch or own)
-        self._recorder: Recorder | None = None
-        self._target: Topic | None = None
+        for upset in self.upsets:
+            self.swimmers[0].trouble.add(upset)
+        self._recorder: Book | None = None
+        self._target: Column | None = None
         self._collisions = [0] * len(self.swimmers)
 
     def _launch(self, vehicle: Vehicle, count: int, launch: Callable[[str, Body], Swimmer]) -> None:
@@ -93,10 +134,28 @@ class Fleet:
         for k in range(count):
             name = f"{vehicle.name}_{k + 1}"
             body = _or_refuse(self.world.add, vehicle.plant, actuators=actuators, sensors=sensors, name=name)
-            self.swimmers.append(launch(name, body))
+            swimmer = launch(name, Upsettable(body))  # type: ignore[arg-type]
+            swimmer.trouble = swimmer.trouble or Trouble(swimmer, vehicle, self.world.seed)
+            self.swimmers.append(swimmer)
         self.world.step(0)
 
-    def record(self, recorder: Recorder) -> None:
+    def upset(self, swimmer_name: str, text: str) -> None:
+        """Let something go wrong with one of the vehicles: a fault as tools/upsets.py has it, from now on or later."""
+        now_s = self.world.time_us / 1e6
+        self._named(swimmer_name).trouble.add(read_upset(text, self.vehicle, now_s), now_s)
+
+    def mend(self, swimmer_name: str) -> None:
+        """End all that goes wrong with it, and what was still to come."""
+        self._named(swimmer_name).trouble.mend(self.world.time_us * 1000)
+
+    def _named(self, name: str) -> Any:
+        for swimmer in self.swimmers:
+            if swimmer.name == name:
+                return swimmer
+        names = ", ".join(swimmer.name for swimmer in self.swimmers)
+        raise Refused(f"there is no vehicle {name} here; there are {names}")
+
+    def record(self, recorder: Book) -> None:
         """Write down every tick from now on, and what only a simulation knows: the truth."""
         self._recorder = recorder
         for swimmer in self.swimmers:
@@ -118,8 +177,10 @@ class Fleet:
         self.world.step(self.period_us)
         if self._recorder and self.world.collisions != collisions:
             self._note_collisions(self._recorder, self.world.collisions - collisions)
+        if self.on_step:
+            self.on_step()
 
-    def _note_collisions(self, recorder: Recorder, count: int) -> None:
+    def _note_collisions(self, recorder: Book, count: int) -> None:
         """One event a contact; a touch of two vehicles is one contact that names both."""
         now = [swimmer.body.collisions for swimmer in self.swimmers]
         touched = [s.name for s, a, b in zip(self.swimmers, now, self._collisions, strict=True) if a != b]

@@ -169,7 +169,7 @@ class Bench:
         self._processes: list[subprocess.Popen] = []
         self._folder = tempfile.TemporaryDirectory()
         settings = Path(self._folder.name) / "settings.json"
-        settings.write_text(json.dumps(vehicle.settings))
+        settings.write_text(json.dumps(vehicle.settings | {"params": None}))  # MicroPython has none
         for _ in range(count):
             master, slave = open_line()
             line = os.ttyname(slave)

@@ -12,15 +12,18 @@ import importlib.util
 import shutil
 import subprocess
 import tempfile
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from onboard.spec import for_board
 from tools.mcu_modules import ROOT, modules
 from tools.say import Refused
 from tools.vehicles import Vehicle
 
 MPY_VERSION = 6  # of the files that mpy-cross writes; boards say theirs in sys.implementation._mpy
+LONG = 60  # characters of a list that is worth a name of its own
 MAINS = {True: "main_bench.py", False: "main_vehicle.py"}
 
 
@@ -50,12 +53,11 @@ def write_image(
     main = ROOT / "deploy" / "mcu" / MAINS[bench]
     if not main.exists():
         raise Refused(f"there is no {main}; deploy from Caudal's source folder (pip install -e)")
-    scenario = vehicle.settings["scenarios"][scenario_name]
     about = {
         "digest": vehicle.file.digest(),
         "scenario": scenario_name,
         "mcu": mcu,
-        "settings": {**vehicle.settings, "scenarios": {scenario_name: scenario}},
+        "settings": for_board(vehicle.settings, scenario_name),
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -89,19 +91,30 @@ def _put(source: Path, name: Path, folder: Path, compiled: bool) -> Path:
 
 
 def settings_module(about: dict[str, Any]) -> str:
-    """Settings as Python source that gives the same numbers to the bit on every board with double precision."""
+    """Settings as Python source that gives the same numbers to the bit on every board with double precision.
+
+    A list that is there more than once, such as the curves of thrusters of one make, is there once for all of them.
+    """
+    counts: Counter[str] = Counter()
+    _literal(about, counts, {})
+    names = {text: f"_{k}" for k, (text, n) in enumerate(counts.items()) if n > 1 and len(text) > LONG}
+    shared = "".join(f"{name} = {text}\n" for text, name in names.items())
     return (
         '"""What this board was sent of its vehicle file."""\n\n\n'
         "def exact(mantissa, exponent):\n    return mantissa * 2.0**exponent\n\n\n"
-        f"IMAGE = {_literal(about)}\n"
+        f"{shared}IMAGE = {_literal(about, Counter(), names)}\n"
     )
 
 
-def _literal(value: Any) -> str:
+def _literal(value: Any, counts: Counter[str], names: dict[str, str]) -> str:
+    """Its source; lists of plain numbers are counted, and called by their names where they have one."""
     if isinstance(value, dict):
-        return "{" + ",".join(f"{key!r}:{_literal(entry)}" for key, entry in value.items()) + "}"
+        return "{" + ",".join(f"{key!r}:{_literal(v, counts, names)}" for key, v in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ",".join(map(_literal, value)) + "]"
+        text = "[" + ",".join(_literal(entry, counts, names) for entry in value) + "]"
+        if not any(isinstance(entry, dict | list | tuple) for entry in value):
+            counts[text] += 1
+        return names.get(text, text)
     if isinstance(value, float) and float(f"{value:.15g}") != value:
         # compiled files keep 16 digits of a number, which is one too few for some
         numerator, denominator = value.as_integer_ratio()

@@ -13,10 +13,10 @@ from onboard.app import build_loop
 from onboard.link.arrivals import Arrivals
 from onboard.link.controller import WireDriver
 from onboard.link.frame import crc16
-from onboard.safety import SAFE
+from onboard.safety import DISARM, NEUTRAL
 from tools.microbit_program import answer_size, others, request_size
 
-PEEK = 9  # as in deploy/mcu/microbit_program.py
+FREE, SAFE, OFF, PEEK = 0, 3, 4, 9  # as in deploy/mcu/microbit_program.py
 RESEND_MS = 400  # longer than the board takes half a request for garbage
 
 
@@ -74,8 +74,9 @@ class MicrobitEnd:
         for k, channel in enumerate(self._others):
             if commands[channel] is not None:
                 self._held[k] = commands[channel]
-        action = SAFE if self._loop.fault else self._loop.gate.action
-        self._fill(action, self._points.asked, self._held)
+        action = self._loop.state.action
+        stop = SAFE if self._loop.fault or action == NEUTRAL else OFF if action == DISARM else FREE
+        self._fill(stop, self._points.asked, self._held)
         return self._ask(patience_s)
 
     def bye(self) -> None:

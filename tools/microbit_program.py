@@ -15,7 +15,7 @@ from hal.build import build_actuator
 from hal.fixed import fixed
 from onboard.gait.phase import Lag
 from onboard.gait.shape import shape_of
-from onboard.safety import build_gate
+from onboard.safety import Gate
 from tools.say import Refused
 
 SOURCE = Path(__file__).parents[1] / "deploy" / "mcu" / "microbit_program.py"
@@ -88,7 +88,7 @@ def _numbers(settings: dict[str, Any], dead_man_ms: int) -> list[str]:
     gait, rate_hz = settings["gait"], settings["rate_hz"]
     shape = shape_of(gait)
     board = _Channels(settings)
-    gate = build_gate([], board, rate_hz)
+    gate = Gate(board, rate_hz)
     names = [channel.name for channel in board.actuators]
     maps = [channel.map for channel in board.actuators]
     constants = {

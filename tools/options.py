@@ -16,6 +16,13 @@ def positive(text: str) -> float:
     return value
 
 
+def not_negative(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < 1e9:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 0")
+    return value
+
+
 def natural(text: str) -> int:
     value = int(text)
     if value < 0:

@@ -7,6 +7,7 @@ actuators into their safe state. A controller that has started anew asks for a h
 """
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from onboard.link.arrivals import NEW, Arrivals
@@ -22,8 +23,13 @@ class Refusal(Exception):
 
 
 class PlantEnd:
-    def __init__(self, settings: dict[str, Any], digest: str, port: Any) -> None:
+    """`now_s`: the clock that it waits by; a line within one process has its own (tools/bench_line.py)."""
+
+    def __init__(
+        self, settings: dict[str, Any], digest: str, port: Any, now_s: Callable[[], float] = time.monotonic
+    ) -> None:
         self._port = port
+        self._now_s = now_s
         self._out = readings_layout(settings["sensors"])
         self._in = outputs_layout(settings["actuators"])
         self._hello = Hello(digest, settings["rate_hz"], self._out.channels, self._in.channels)
@@ -50,9 +56,9 @@ class PlantEnd:
 
     def greet(self, patience_s: float = 20.0) -> bool:
         """Say hello until the other end does; False if it never did."""
-        give_up = time.monotonic() + patience_s
+        give_up = self._now_s() + patience_s
         self._port.write(bytearray(DELIMITER), 1)
-        while time.monotonic() < give_up:
+        while self._now_s() < give_up:
             self._say_hello()
             if self._await(HELLO, 0, RESEND_MS):
                 refusal = self._hello.refusal(self.decoder.payload)
@@ -69,12 +75,12 @@ class PlantEnd:
         cut and wherever, and it takes up with the next step of its motion.
         """
         start_ns = time.monotonic_ns()
-        give_up = start_ns / 1e9 + patience_s
+        give_up = self._now_s() + patience_s
         asked_tick, asked_counts = self._open or (tick, counts)
         if not self._open:
             self._ask(asked_tick, asked_counts)
         while True:
-            now = time.monotonic()
+            now = self._now_s()
             wait_s = min(give_up, self._resend_at) - now
             if self._await(OUTPUTS, asked_tick, max(1, int(wait_s * 1000))):
                 self._open = None
@@ -85,9 +91,9 @@ class PlantEnd:
                 self._say_hello()
                 asked_tick, asked_counts = tick, counts
                 self._ask(asked_tick, asked_counts)
-            elif time.monotonic() >= self._resend_at:
+            elif self._now_s() >= self._resend_at:
                 self._ask(asked_tick, asked_counts, again=True)
-            if time.monotonic() >= give_up:
+            if self._now_s() >= give_up:
                 self._open = (asked_tick, list(asked_counts))
                 return None
 
@@ -99,7 +105,7 @@ class PlantEnd:
         if again:  # the same frame once more is a duplicate to the other end, not a new tick
             self._sequence = (self._sequence - 1) & 0xFFFF
         self._send(READINGS, tick, self._out.pack(counts, self._payload))
-        self._resend_at = time.monotonic() + RESEND_MS / 1000
+        self._resend_at = self._now_s() + RESEND_MS / 1000
 
     def post(self, tick: int, counts: list[int | None], gone: bool = False) -> None:
         """Free running: send a tick's readings and do not wait. To a controller that is `gone`, the last it was sent
@@ -137,14 +143,14 @@ class PlantEnd:
 
     def _await(self, kind: int, tick: int, timeout_ms: int) -> bool:
         """Read on until that frame comes; others are answers to questions given up."""
-        give_up = time.monotonic() + timeout_ms / 1000
+        give_up = self._now_s() + timeout_ms / 1000
         self._asked = False
         while True:
             while self.decoder.next():  # first of what had come with the last answer
                 if self.decoder.kind == kind and self.decoder.tick == tick:
                     return True
                 self._asked = self._asked or self.decoder.kind == ASK
-            left_ms = int((give_up - time.monotonic()) * 1000) + 1
+            left_ms = int((give_up - self._now_s()) * 1000) + 1
             if self._asked or left_ms <= 0 or not self._receive(left_ms):
                 return False
 

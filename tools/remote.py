@@ -1,10 +1,12 @@
 """A vehicle of the fleet whose controller sits at the other end of a wire."""
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 from hal.ports import PortError
 from onboard.link.dead_man import DeadMan
-from onboard.record import Recorder, Topic
+from onboard.record import Book, Column
 from sim_plant.world import Body
 from tools.plant_end import PlantEnd
 from tools.ramp import Ramp
@@ -36,16 +38,19 @@ class Remote:
         patience_s: float = PATIENCE_S,
         gone_s: float | None = None,
         ramp: Ramp | None = None,
+        say: Callable[[str], None] = note,
     ) -> None:
         self.name = name
         self.body = body
         self.end = end
+        self.trouble: Any = None  # what befalls its body; its loop is elsewhere
         self.fault: str | None = None
         self.gone = False
         self.gone_ticks = 0
         self.wire_s = 0.0  # spent in exchanges: the line and the controller, not the plant
         self.outputs = [0] * len(body.actuators)
         self._ramp = ramp
+        self._say = say
         self._greetings = 0
         self._greet_s = greet_s
         self._patience_s = patience_s
@@ -54,8 +59,8 @@ class Remote:
         self._met = not free
         self._dead_man = DeadMan(DEAD_MAN_TICKS) if free else None
         self._counts: list[int | None] = [None] * len(body.sensors)
-        self._recorder: Recorder | None = None
-        self._topics: list[Topic] = []
+        self._recorder: Book | None = None
+        self._topics: list[Column] = []
 
     def arm(self) -> None:
         """The controller arms itself when the wire is up: say hello."""
@@ -72,8 +77,10 @@ class Remote:
         self.outputs = [0] * len(self.body.actuators)
         self.body.write(self.outputs)
 
-    def record(self, recorder: Recorder) -> None:
+    def record(self, recorder: Book) -> None:
         self._recorder = recorder
+        if self.trouble:
+            self.trouble.recorder = recorder
         sensors = [("int32", name) for name in self.body.sensors]
         actuators = [("int32", name) for name in self.body.actuators]
         truth = [("float64", name) for name in self.body.truth_fields]
@@ -87,7 +94,14 @@ class Remote:
             recorder.topic(f"/{self.name}/wire", [("int32", field) for field in WIRE]),
         ]
 
+    @property
+    def loop(self) -> Any:
+        """Of the controller, where it can be reached from here."""
+        return None
+
     def tick(self, time_ns: int, late_us: int) -> None:
+        if self.trouble:
+            self.trouble.step(time_ns, late_us)
         self.body.read(self._counts)
         truth = self.body.truth()
         answer = self._exchange()
@@ -97,7 +111,7 @@ class Remote:
         self._met = self._met or answer is not None
         if self._met and (answer is None) != self.gone:
             self.gone = answer is None
-            note(
+            self._say(
                 f"caudal: {self.name}'s controller is {'gone, its outputs are safe' if self.gone else 'back'}"
             )
             if self._recorder:

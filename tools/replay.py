@@ -1,9 +1,10 @@
-"""Runs the controller again on a log's recorded readings and compares every command with what was recorded.
+"""Runs the controller again on a log's recorded readings and orders and compares every command with what was recorded.
 
 Exit code 0 if all are identical, 1 if not. With --set or --vehicle the controller is another than recorded.
 """
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,15 @@ from onboard.vehicle import find, read
 from tools import options, say
 from tools.recorded import vehicle_file
 
+NEEDED = ("counts", "outputs", "commands", "loop")  # topics of a vehicle
+_READ: dict[tuple, dict[str, Any]] = {}  # the settings of the log replayed last
+
 
 class RecordedDriver:
     """Gives back the counts of a log, tick by tick."""
 
-    def __init__(self, rows: list[tuple]) -> None:
-        self._rows = iter(rows)
+    def __init__(self, rows: Iterator[tuple]) -> None:
+        self._rows = rows
 
     def read(self, counts: list) -> None:
         counts[:] = next(self._rows)
@@ -40,7 +44,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    log = Log(args.log)
+    log = Log(args.log, only=NEEDED)
     result = replay(log, args.vehicle, args.set)
     if args.json:
         say.as_json(result)
@@ -76,7 +80,24 @@ def replay(log: Log, vehicle_path: str | None = None, overrides: list[str] | Non
 def _settings(log: Log, vehicle_path: str | None, overrides: list[str]) -> dict[str, Any]:
     if vehicle_path:
         return read(VehicleFile.open(find(vehicle_path), overrides))
-    return read(vehicle_file(log, overrides))
+    key = (log.run.get("vehicle_file"), log.run.get("overrides"), *overrides)
+    if key not in _READ:  # a campaign replays thousands of logs of one vehicle
+        _READ.clear()
+        _READ[key] = read(vehicle_file(log, overrides))
+    return _READ[key]
+
+
+def _orders(log: Log, name: str) -> dict[int, list[tuple[str, list[Any]]]]:
+    """By tick, what the vehicle was told; a controller at the other end of a wire arms itself in its first."""
+    if log.run.get("on", "").startswith("hil"):
+        return {0: [("arm", [])]}
+    orders: dict[int, list[tuple[str, list[Any]]]] = {}
+    for event in log.events:
+        if event.kind == "order" and event.details["vehicle"] == name:
+            orders.setdefault(event.details["tick"], []).append(
+                (event.details["kind"], event.details["values"])
+            )
+    return orders
 
 
 def _replay_one(log: Log, name: str, settings: dict, scenario: dict, result: dict) -> dict | None:
@@ -91,28 +112,29 @@ def _replay_one(log: Log, name: str, settings: dict, scenario: dict, result: dic
                 f"the vehicle file's {kind} are {', '.join(present)}; the log's {', '.join(recorded)}"
             )
     ticks = min(len(topic) for topic in (counts, outputs, timing, commands) if topic is not None)
-    loop = build_loop(settings, scenario, RecordedDriver(counts.rows))
+    loop = build_loop(settings, scenario, RecordedDriver(counts.each()))
     progress = say.Progress(f"replaying {name}", ticks, "ticks")
-    late, armed = timing.column("late_us"), timing.column("armed")
-    command_rows, output_rows = commands.rows if commands else None, outputs.rows
-    for tick in range(ticks):
-        if armed[tick] != loop.state.armed:
-            loop.arm() if armed[tick] else loop.disarm()
-        loop.tick(late[tick])
+    orders = _orders(log, name)
+    recorded = zip(range(ticks), timing.column("late_us"), outputs.each(), strict=False)
+    sent_rows = commands.each() if commands is not None else None
+    for tick, late_us, told in recorded:
+        for kind, values in orders.get(tick, ()):
+            loop.tell(kind, *values)
+        loop.tick(late_us)
         progress.at(tick)
         result["ticks"] += 1
-        result["commands"] += len(output_rows[tick])
-        now = list(zip(outputs.fields, output_rows[tick], loop.board.outputs, strict=True))
-        if command_rows:
+        result["commands"] += len(told)
+        now = list(zip(outputs.fields, told, loop.board.outputs, strict=True))
+        if sent_rows is not None and commands is not None:
             sent = [None if c is None else c / ONE for c in loop.state.outputs]
-            now += list(zip(commands.fields, command_rows[tick], sent, strict=True))
-        for channel, recorded, again in now:
-            if recorded != again:
+            now += list(zip(commands.fields, next(sent_rows), sent, strict=True))
+        for channel, before, again in now:
+            if before != again:
                 progress.end()
                 return {
                     "tick": tick,
                     "channel": f"{name} {channel}",
-                    "found": f"recorded {recorded}, now {again}",
+                    "found": f"recorded {before}, now {again}",
                 }
     progress.end()
     return None

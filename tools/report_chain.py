@@ -24,6 +24,8 @@ def figures(log: Log) -> list[tuple[str, Any]]:
     scenario = settings["scenarios"][log.run["scenario"]]
     return [
         ("Hand and base from above", _from_above(log, name, settings, scenario)),
+        ("Depth along the way", _depths(log, name, settings, scenario)),
+        ("Speeds", _speeds(log, name, scenario)),
         ("Errors of the aims", _errors(log, name, settings, scenario)),
         ("Bends of the soft joints", _bends(log, name, settings, scenario)),
         ("Pressures of the chambers", _pressures(log, name, settings)),
@@ -49,19 +51,71 @@ def _from_above(log: Log, name: str, settings: dict[str, Any], scenario: dict[st
     for obstacle in scenario["obstacles"]:
         at = obstacle["x_m"], obstacle["y_m"]
         axes.add_patch(plots.pyplot().Circle(at, obstacle["radius_m"], color="0.6"))
-    for aim in scenario["aims"]:
-        if aim["kind"] not in ("pose", "position"):
-            continue
+    for aim in _placed(scenario):
         was = frame_places(log, name, settings["control"], aim["frame"], aim["at_m"])
         (line,) = axes.plot(_thin(was[:, 0]), _thin(was[:, 1]), linewidth=1.0, label=aim["name"])
         path = [_thin(column(log, f"/{name}/aims", f"{aim['name']}_path_{key}")) for key in ("x_m", "y_m")]
         axes.plot(*path, ":", color=line.get_color(), linewidth=0.9, label=f"{aim['name']}, asked")
+    for aim in _moved(scenario):
+        was = frame_places(log, name, settings["control"], aim["frame"], aim["at_m"])
+        axes.plot(_thin(was[:, 0]), _thin(was[:, 1]), linewidth=1.0, label=aim["frame"])
     axes.set(xlabel="x, m", ylabel="y, m", aspect="equal")
     axes.legend(loc="upper right")
     return figure
 
 
+def _placed(scenario: dict[str, Any]) -> list[dict[str, Any]]:
+    return [aim for aim in scenario["aims"] if aim["kind"] in ("pose", "position")]
+
+
+def _moved(scenario: dict[str, Any]) -> list[dict[str, Any]]:
+    """Of a scenario that asks for no place: the frame whose speed it asks for, or the base."""
+    if _placed(scenario):
+        return []
+    speeds = [aim for aim in scenario["aims"] if aim["kind"] == "speed"]
+    return speeds[:1] or [{"frame": "base", "at_m": None}]
+
+
+def _depths(log: Log, name: str, settings: dict[str, Any], scenario: dict[str, Any]) -> Any:
+    """None of a scenario that asks for places: those have their depths."""
+    moved = _moved(scenario)
+    if not moved:
+        return None
+    was = frame_places(log, name, settings["control"], moved[0]["frame"], moved[0]["at_m"])
+    figure, axes = _axes()
+    gone = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(was[:, :2], axis=0), axis=1))])
+    axes.plot(_thin(gone), _thin(was[:, 2]), linewidth=0.9)
+    axes.set(xlabel="way over ground, m", ylabel="depth, m")
+    axes.invert_yaxis()
+    return figure
+
+
+def _speeds(log: Log, name: str, scenario: dict[str, Any]) -> Any:
+    asked = [aim for aim in scenario["aims"] if aim["kind"] in ("run", "speed")]
+    if not asked:
+        return None
+    figure, axes = _axes()
+    truth = f"/{name}/truth"
+    for key, label in (("surge_m_s", "base, ahead"), ("climb_m_s", "base, up")):
+        speed = column(log, truth, key)
+        axes.plot(_thin(_times(log, name, len(speed))), _thin(speed), linewidth=0.9, label=label)
+    for aim in asked:
+        wanted = column(log, f"/{name}/aims", f"{aim['name']}_wanted")
+        axes.plot(
+            _thin(_times(log, name, len(wanted))),
+            _thin(wanted),
+            ":",
+            linewidth=0.9,
+            label=f"{aim['name']}, asked",
+        )
+    axes.set(xlabel="time, s", ylabel="m/s")
+    axes.legend(loc="upper left")
+    return figure
+
+
 def _errors(log: Log, name: str, settings: dict[str, Any], scenario: dict[str, Any]) -> Any:
+    if not _placed(scenario):
+        return None
     figure, axes = _axes()
     for aim in scenario["aims"]:
         off_mm = aim_error_mm(log, name, settings["control"], aim)

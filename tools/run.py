@@ -4,7 +4,8 @@ plant at the other end of a wire, or on the vehicle itself; and records the run.
 import argparse
 from pathlib import Path
 
-from tools import options, say
+from tools import options, say, shown, station
+from tools.param_file import add_params
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -20,17 +21,19 @@ def arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--fault",
-        metavar="KIND:CHIP@AT[+FOR]",
+        metavar="KIND:TARGET@AT[+FOR]",
         action="append",
         default=[],
-        help="with --on emulated: break a chip at a time (s), such as nack:imu@12+0.5; may be repeated",
+        help="let something go wrong with the first vehicle (s), such as stuck:depth@12+3, jammed:tail_2@5, or with "
+        "--on emulated nack:imu@12+0.5 (docs/faults.md has them all); may be repeated",
     )
-    command.add_argument(
-        "--arm",
-        metavar="S",
-        type=options.positive,
-        help="with --on pi: arm this many seconds after the start",
+    add_params(
+        command,
+        "where parameters that are set while it runs are kept, and taken from at the start (default: nowhere; "
+        "with --on pi the vehicle's own file)",
     )
+    station.add_arm(command)
+    station.add_station_options(command)
     add_run_options(command)
 
 
@@ -54,20 +57,32 @@ def add_run_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--realtime", action="store_true", help="paced by the clock, one second a second")
     command.add_argument("--log", metavar="FILE", type=Path, help="where to record (default: below runs/)")
     command.add_argument("--report", action="store_true", help="write a page with plots beside the log")
+    shown.add_options(command)
     options.add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
     """Each way loads its own parts: a vehicle has no plant, and a plant no buses."""
-    if args.fault and not args.on.startswith("emulated"):
-        raise say.Refused("--fault breaks emulated chips; give --on emulated with it")
-    if args.arm and args.on != "pi":
-        raise say.Refused("--arm is for --on pi; elsewhere vehicles arm at the start")
+    if args.fault and (args.on == "pi" or args.on.startswith("hil:")):
+        raise say.Refused(
+            "--fault is for simulated vehicles; leave it out, or give --on sim or --on emulated"
+        )
+    if args.arm is not None and args.on != "pi" and not args.mavlink:
+        raise say.Refused("--arm is for --on pi and --mavlink; elsewhere vehicles arm at the start")
+    station.check_options(args)
+    if args.steer and not args.live:
+        raise say.Refused("--steer is for who looks on from another machine; give --live HOST:PORT with it")
     if args.on == "pi":
         from tools.aboard import swim_aboard
 
         return swim_aboard(args)
     if args.on.startswith("hil:"):
+        if args.params:
+            raise say.Refused(
+                "a controller on the bench wire starts anew with every plant; leave --params out"
+            )
+        if args.view or args.live:
+            raise say.Refused("look on at the plant's end: caudal hil plant takes --view and --live")
         from tools.wire_control import control
 
         return control(args, args.on.removeprefix("hil:"))

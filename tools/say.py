@@ -16,7 +16,7 @@ class Refused(Exception):
 class Progress:
     """A line on stderr: redrawn on a terminal, every few seconds elsewhere."""
 
-    def __init__(self, what: str, total: float, unit: str) -> None:
+    def __init__(self, what: str, total: float | None, unit: str) -> None:
         self._what, self._total, self._unit = what, total, unit
         self._start = self._said = time.monotonic()
         self._live = sys.stderr.isatty()
@@ -28,7 +28,8 @@ class Progress:
             return
         self._said = now
         rate = done / max(now - self._start, 1e-9)
-        line = f"{self._what}: {done:.0f} of {self._total:.0f} {self._unit}, {rate:.0f} a second"
+        of = "" if self._total is None else f" of {self._total:.0f}"
+        line = f"{self._what}: {done:.0f}{of} {self._unit}, {rate:.0f} a second"
         sys.stderr.write(f"\r{line:<70}" if self._live else line + "\n")
         sys.stderr.flush()
         self._drawn = True

@@ -11,6 +11,7 @@ from tools.columns import column
 
 COORDINATES = ("m", "rad", "rad", "m")  # of a soft joint
 PATH = ("x_m", "y_m", "depth_m")
+SETTLE_S = 3.0  # after a speed's last row
 
 
 def chain_figures(log: Log, name: str, settings: dict[str, Any], scenario: dict[str, Any]) -> dict[str, Any]:
@@ -30,6 +31,7 @@ def chain_figures(log: Log, name: str, settings: dict[str, Any], scenario: dict[
     swept_m = swept_radius_m(log, name, settings, scenario)
     if swept_m is not None:
         figures["swept_radius_m"] = swept_m
+    figures |= motion_figures(log, name, settings["control"], scenario)
     for aim in scenario["aims"]:
         off_mm = aim_error_mm(log, name, settings["control"], aim)
         if off_mm is None:
@@ -130,6 +132,48 @@ def swept_radius_m(log: Log, name: str, settings: dict[str, Any], scenario: dict
                 gone = np.linalg.norm(was - centre[: len(was)], axis=1)[turning]
                 far = max(far, float(gone.max(initial=0.0)))
     return far
+
+
+def motion_figures(log: Log, name: str, control: dict[str, Any], scenario: dict[str, Any]) -> dict[str, Any]:
+    """Of aims that ask for speeds, once all of them have been led to their last: how fast it goes and which way."""
+    speeds = [aim for aim in scenario["aims"] if aim["kind"] in ("run", "speed") and aim["rows"]]
+    time_s = _times_s(log, name)
+    settled = time_s >= max((aim["rows"][-1]["at_s"] for aim in speeds), default=np.inf) + SETTLE_S
+    if settled.sum() < 2:
+        return {}
+    truth = f"/{name}/truth"
+    figures: dict[str, Any] = {}
+    if speeds[0]["kind"] == "run":
+        figures["run_speed_m_s"] = float(column(log, truth, "surge_m_s")[settled].mean())
+        ahead = [
+            t["name"]
+            for t in control["thruster"]
+            if abs(t["axis"][0]) > abs(t["axis"][1]) + abs(t["axis"][2])
+        ]
+        figures["run_thrust_n"] = float(sum(column(log, truth, f"{one}_n")[settled].mean() for one in ahead))
+        figures["run_off_m"] = off_line_m(log, name)
+        return figures
+    place = frame_places(log, name, control, speeds[0]["frame"], speeds[0]["at_m"])[settled]
+    took_s = time_s[settled][-1] - time_s[settled][0]
+    steps = np.diff(place, axis=0)
+    figures["rise_m_s"] = float((place[0, 2] - place[-1, 2]) / took_s)
+    figures["drift_m"] = float(np.linalg.norm(place[-1, :2] - place[0, :2]))
+    figures["slope_deg"] = float(
+        np.degrees(np.arctan2(place[0, 2] - place[-1, 2], np.linalg.norm(steps[:, :2], axis=1).sum()))
+    )
+    heading = np.unwrap(column(log, truth, "heading_rad")[time_s >= 1.0])
+    figures["turns"] = float((heading[-1] - heading[0]) / (2 * np.pi))
+    return figures
+
+
+def off_line_m(log: Log, name: str) -> float:
+    """How far the base came from the line ahead of where it started."""
+    truth = f"/{name}/truth"
+    place = np.array([column(log, truth, key) for key in PATH]).T
+    heading = column(log, truth, "heading_rad")[0]
+    gone = place - place[0]
+    side = gone[:, 1] * np.cos(heading) - gone[:, 0] * np.sin(heading)
+    return float(np.hypot(side, gone[:, 2]).max())
 
 
 def _times_s(log: Log, name: str) -> np.ndarray:

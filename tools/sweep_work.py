@@ -8,7 +8,7 @@ import logging
 import socket
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from tools.version import VERSION
 CHUNK_S = 3.0  # of work: little to lose with a worker, much beside the cost of sending it
 AHEAD = 2  # chunks each thread of a worker has been given, so that none waits for the next
 TIMEOUT_S = 10.0  # for a scheduler to answer
+DIED = "every worker that ran its chunk died of it; look at the workers' memory and logs"
 THIS_CAUDAL = f"{VERSION} {sources_digest()}"  # as loaded: a worker may live longer than its sources
 Row = dict[str, Any]
 
@@ -72,12 +73,14 @@ def in_threads(job: Job, points: list[Point], jobs: int) -> Generator[Row, None,
         pool.shutdown(cancel_futures=True)
 
 
+def expect_same(caudal: str) -> None:
+    if caudal != THIS_CAUDAL:
+        raise Refused(f"a worker has another Caudal ({THIS_CAUDAL}, not {caudal}); install the same there")
+
+
 def run_chunk(job: Job, points: list[Point]) -> tuple[list[Row], float]:
     """On a worker: the rows, and the seconds that a point took."""
-    if job.caudal != THIS_CAUDAL:
-        raise Refused(
-            f"a worker has another Caudal ({THIS_CAUDAL}, not {job.caudal}); install the same there"
-        )
+    expect_same(job.caudal)
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / Path(job.vehicle).with_suffix(".toml").name
@@ -104,17 +107,27 @@ def _knock(address: str) -> None:
         ) from error
 
 
+def _died(part: list[Point]) -> list[Row]:
+    return [{"point": point.index, "values": None, "error": DIED} for point in part]
+
+
 def across_machines(
-    job: Job, points: list[Point], address: str, chunk: int | None
-) -> Generator[Row, None, None]:
-    """As their chunks finish. dask runs a lost worker's chunks again elsewhere."""
+    job: Any,
+    points: list[Any],
+    address: str,
+    chunk: int | None,
+    run: Callable[[Any, list[Any]], tuple[list[Any], float]] = run_chunk,
+    died: Callable[[list[Any]], list[Any]] = _died,
+) -> Generator[Any, None, None]:
+    """As their chunks finish. dask runs a lost worker's chunks again elsewhere; `died` is what becomes of those that no
+    worker survives."""
     if not points:
         return
     try:
         from distributed import Client, as_completed
         from distributed.scheduler import KilledWorker
     except ModuleNotFoundError:
-        raise Refused("a sweep across machines needs dask; pip install 'caudal[sweep]'") from None
+        raise Refused("work across machines needs dask; pip install 'caudal[sweep]'") from None
     for name in ("distributed", "distributed.client"):  # what matters is said here, in a sentence
         logging.getLogger(name).setLevel(logging.CRITICAL)
     _knock(address)
@@ -130,7 +143,7 @@ def across_machines(
             note(f"{address} has no workers yet; waiting for one")
         waiting, least_s = collections.deque(points), None
         futures = as_completed(loop=client.loop)
-        sent: dict[str, list[Point]] = {}
+        sent: dict[str, list[Any]] = {}
 
         def send() -> None:
             nonlocal threads
@@ -139,7 +152,7 @@ def across_machines(
             if not chunk:  # towards the end smaller ones, so that all end together
                 size = min(size, max(1, len(waiting) // (AHEAD * threads)))
             part = [waiting.popleft() for _ in range(min(size, len(waiting)))]
-            future = client.submit(run_chunk, job, part, pure=False)
+            future = client.submit(run, job, part, pure=False)
             sent[future.key] = part
             futures.add(future)
 
@@ -150,8 +163,7 @@ def across_machines(
             try:
                 rows, point_s = future.result()
             except KilledWorker:
-                sentence = "every worker that ran its chunk died of it; look at the workers' memory and logs"
-                rows, point_s = [{"point": p.index, "values": None, "error": sentence} for p in part], CHUNK_S
+                rows, point_s = died(part), CHUNK_S
             except (concurrent.futures.CancelledError, OSError) as error:
                 raise Refused(
                     f"the scheduler at {address} is gone; the same command goes on from the journal"

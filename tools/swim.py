@@ -2,6 +2,7 @@
 
 import argparse
 import itertools
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,15 @@ from onboard.log import Log
 from sim_plant.model import PlantDiverged
 from tools import say, summary, trial
 from tools.fleet import Fleet
+from tools.param_file import keep, kept_by, let_go
 from tools.recording import about_run, free_log, open_recorder
+from tools.rehearsal import rehearsal
 from tools.report import write_report
+from tools.shown import Shown, helms_of, rehearsed
+from tools.station import SIMULATED_ORIGIN, open_stations
+from tools.upsets import read_upset
 from tools.vehicles import Vehicle, open_scenario, open_vehicle
+from tools.verdict import Verdict
 
 
 def swim_simulated(args: argparse.Namespace) -> int:
@@ -21,30 +28,43 @@ def swim_simulated(args: argparse.Namespace) -> int:
     if args.scenario in vehicle.trials:
         return try_plant(args, vehicle)
     vehicle, scenario_name, _ = open_scenario(args.vehicle, args.set, args.scenario)
+    upsets = [read_upset(text, vehicle) for text in args.fault]
+    args.realtime = args.realtime or bool(args.mavlink)
     if args.on == "sim":
-        fleet = Fleet(vehicle, scenario_name, args.seed)
+        fleet = Fleet(vehicle, scenario_name, args.seed, upsets=upsets)
     else:
-        from hal.emulated.wiring import fault_targets
-        from tools.emulated import chips_of, emulated_fleet, read_fault
+        from tools.emulated import emulated_fleet
 
-        faults = [read_fault(text, fault_targets(chips_of(vehicle))) for text in args.fault]
         registers = args.on.partition(":")[2]
         fleet = emulated_fleet(
-            vehicle, scenario_name, args.seed, faults, Path(registers) if registers else None
+            vehicle, scenario_name, args.seed, upsets, Path(registers) if registers else None
         )
-    result = record_and_swim(args, vehicle, scenario_name, fleet, args.on)
+    verdict = Verdict(fleet) if fleet.upsets else None
+    piloted = bool(args.mavlink)
+    result = record_and_swim(args, vehicle, scenario_name, fleet, args.on, verdict, piloted)
     if args.json:
         say.as_json(result)
     else:
         summary.show(result)
-    return 1 if result["fault"] or result["stopped_early"] else 0
+        for promise in result.get("broken", ()):
+            print(f"broken: {promise}")
+    return 1 if result["fault"] or result["stopped_early"] or result.get("broken") else 0
 
 
 def try_plant(args: argparse.Namespace, vehicle: Vehicle) -> int:
     """A trial of the plant alone: figures, and its states in a log."""
-    if args.on != "sim" or args.realtime or args.report:
+    if (
+        args.on != "sim"
+        or args.realtime
+        or args.report
+        or args.params
+        or args.mavlink
+        or args.view
+        or args.live
+    ):
         raise say.Refused(
-            f"{args.scenario} is a trial of the plant alone; leave --on, --realtime and --report out"
+            f"{args.scenario} is a trial of the plant alone; leave --on, --realtime, --report, --params, "
+            "--mavlink, --view and --live out"
         )
     log = args.log or free_log(vehicle, args.scenario, args.seed)
     recorder = open_recorder(log, about_run(args, vehicle, args.scenario, "trial"), lossless=True)
@@ -61,46 +81,94 @@ def try_plant(args: argparse.Namespace, vehicle: Vehicle) -> int:
 
 
 def record_and_swim(
-    args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, fleet: Fleet, on: str
+    args: argparse.Namespace,
+    vehicle: Vehicle,
+    scenario_name: str,
+    fleet: Fleet,
+    on: str,
+    verdict: Verdict | None = None,
+    piloted: bool = False,
 ) -> dict[str, Any]:
-    """Swim a fleet with a recording; what it came to."""
-    seconds = args.seconds or vehicle.scenario(scenario_name)[1]["duration_s"]
+    """Swim a fleet with a recording; what it came to. `piloted`: by stations, which arm it and say when it is over."""
+    seconds = args.seconds or (None if piloted else vehicle.scenario(scenario_name)[1]["duration_s"])
     log = args.log or free_log(vehicle, scenario_name, args.seed)
+    stations = _stations(args, vehicle, fleet, log) if piloted else None
     about = about_run(args, vehicle, scenario_name, on) | fleet.about
+    store = kept_by(args, vehicle)
     recorder = open_recorder(log, about, lossless=not args.realtime)
+    shown = None
     try:
-        fleet.record(recorder)
-        stopped = swim(fleet, seconds, realtime=args.realtime)
+        shown = Shown(args, recorder, about)
+        fleet.record(shown.book)
+        if store:
+            keep(fleet.swimmers, store, recorder)
+        if stations:
+            stations.start()
+        shown.begin(helms_of(fleet.swimmers), rehearsed(fleet))
+        stopped = swim(fleet, seconds, args.realtime, args.arm if piloted else 0.0, shown.take)
     except PlantDiverged as error:
         raise say.Refused(f"{error} The log up to there is {log}.") from error
     finally:
+        if stations:
+            stations.stop()
+        if store:
+            let_go(fleet.swimmers)
+        if shown:
+            shown.close()
         recorder.close()
-    if recorder.failed:
+    broken = verdict.judge(log, recorder.failed) if verdict else []
+    if recorder.failed and not (verdict and verdict.disk_fails):
         raise say.Refused(f"the recording in {log} is not complete: {recorder.failed}")
     result = summary.summarise(Log(log))
     result |= {"log": str(log), "stopped_early": stopped, "fault": fleet.fault}
+    if verdict:
+        result["broken"] = [str(one) for one in broken]
     if args.report:
         result["report"] = str(write_report(log, None))
     return result
 
 
-def swim(fleet: Fleet, seconds: float, realtime: bool) -> bool:
-    """Arm and swim; true if a person or a fault ended it before its time. Every exit ends in the safe state."""
+def _stations(args: argparse.Namespace, vehicle: Vehicle, fleet: Fleet, log: Path) -> Any:
+    loops = [(swimmer.name, swimmer.loop) for swimmer in fleet.swimmers]
+    stations = open_stations(args, vehicle.settings, loops, log, SIMULATED_ORIGIN, rehearsal(vehicle, fleet))
+    for swimmer, craft in zip(fleet.swimmers, stations.crafts, strict=True):
+        swimmer.bridge = craft.bridge
+    return stations
+
+
+def swim(
+    fleet: Fleet,
+    seconds: float | None,
+    realtime: bool,
+    arm_after_s: float | None = 0.0,
+    between: Callable[[int], None] | None = None,
+) -> bool:
+    """Arm and swim; true if a person or a fault ended it before its time. Every exit ends in the safe state.
+
+    Without `seconds` it swims until a person ends it; without `arm_after_s` somebody else arms it. `between` two ticks
+    whoever looks on is heard (ns of the run).
+    """
     progress = say.Progress("swimming", seconds, "s")
-    ticks = round(seconds * 1e6 / fleet.period_us)
-    fleet.arm()  # which may wait for a controller on a wire
+    ticks = None if seconds is None else round(seconds * 1e6 / fleet.period_us)
+    arm_tick = None if arm_after_s is None else round(arm_after_s * 1e6 / fleet.period_us)
+    if arm_tick == 0:
+        fleet.arm()  # which may wait for a controller on a wire
     clock = RealClock(fleet.period_us) if realtime else None
     try:
         for tick in itertools.count():
             if tick == ticks or fleet.fault:
                 break
+            if tick and tick == arm_tick:
+                fleet.arm()
+            if between:
+                between(fleet.world.time_us * 1000)
             fleet.step(clock.wait() if clock else 0)
             if tick % 100 == 0:
                 progress.at(tick * fleet.period_us / 1e6)
-        return tick < ticks
+        return tick != ticks
     except KeyboardInterrupt:
         say.note("interrupted: actuators are safe, the log is complete so far")
-        return True
+        return ticks is not None
     finally:
         fleet.safe()  # before any word: whoever would hear it may be gone
         progress.end()

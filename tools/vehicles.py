@@ -6,7 +6,10 @@ from typing import Any
 import onboard.vehicle
 import sim_plant.spec
 from hal.vehicle_file import VehicleFile
-from tools.controlled import Controlled, read_settings
+from tools import look_spec
+from tools.controlled import TABLES, Controlled, read_settings
+from tools.say import Refused
+from tools.upsets import read_upset
 
 
 @dataclass(frozen=True)
@@ -14,6 +17,7 @@ class Vehicle(Controlled):
     plant: sim_plant.spec.PlantSpec
     worlds: dict[str, sim_plant.spec.WorldSpec]
     trials: dict[str, sim_plant.spec.Trial]  # of the plant alone
+    look: look_spec.Look
 
 
 def open_vehicle(name_or_path: str, overrides: list[str] | None = None) -> Vehicle:
@@ -33,7 +37,7 @@ def open_scenario(
 
 
 def read_vehicle(file: VehicleFile) -> Vehicle:
-    file.expect_tables((*onboard.vehicle.TABLES, *sim_plant.spec.TABLES, "excite"))
+    file.expect_tables((*onboard.vehicle.TABLES, *sim_plant.spec.TABLES, *TABLES))
     settings = read_settings(file)
     plant = sim_plant.spec.read(file)
     worlds = sim_plant.spec.read_worlds(file)
@@ -50,4 +54,11 @@ def read_vehicle(file: VehicleFile) -> Vehicle:
     for name in trials:
         if name in settings["scenarios"]:
             raise file.error(f"trial.{name}", "a scenario has this name too; rename one of them")
-    return Vehicle(file, settings, plant, worlds, trials)
+    vehicle = Vehicle(file, settings, plant, worlds, trials, look_spec.read(file, plant))
+    for name, scenario in settings["scenarios"].items():
+        for k, text in enumerate(scenario["faults"]):
+            try:
+                read_upset(text, vehicle)
+            except Refused as error:
+                raise file.error(f"scenario.{name}.faults.{k}", str(error)) from error
+    return vehicle

@@ -9,7 +9,7 @@ before it, takes out what only people read, and cuts it into pieces that the boa
     answer      sequence, trips of the dead-man, one pulse in microseconds a channel, crc
 
 Numbers of a request have 3 bytes, pulses 2, low byte first; the CRC (CRC-16/CCITT) has its high byte first. An
-action is the gate's (onboard/safety.py), or PEEK, which moves nothing. The same sequence twice is one tick: the
+action: 0 free, 2 stay, 3 the safe state, 4 off, or PEEK, which moves nothing. The same sequence twice is one tick: the
 answer was lost. After DEAD_MAN_MS without a request there are no pulses until the next one comes.
 """
 

@@ -30,6 +30,32 @@ class NumberSender:
         """The board goes on sending to nobody."""
 
 
+class CoilBoard:
+    """Another board at the end of a serial line, which drives coils by the lines of currents that it is sent."""
+
+    in_waiting = 0
+
+    def __init__(self, count: int) -> None:
+        self.currents_ua = [0] * count
+        self._coming = bytearray()
+
+    def write(self, data: bytes) -> int:
+        self._coming += data
+        *lines, rest = bytes(self._coming).split(b"\n")
+        for line in lines:
+            numbers = line.split(b",")
+            if len(numbers) == len(self.currents_ua) and all(number.isdigit() for number in numbers):
+                self.currents_ua = [int(number) for number in numbers]
+        self._coming = bytearray(rest)
+        return len(data)
+
+    def read(self, size: int = 1) -> bytes:
+        return b""
+
+    def close(self) -> None:
+        """The coils keep their currents until its dead-man, or a line, ends them."""
+
+
 class Pin:
     """A line of a GPIO chip, by its logical level."""
 

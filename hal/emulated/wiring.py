@@ -13,7 +13,7 @@ from hal.emulated.ads1115 import Ads1115
 from hal.emulated.bno055 import Bno055
 from hal.emulated.chip import Chip
 from hal.emulated.ina219 import Ina219
-from hal.emulated.lines import NumberSender, Pin
+from hal.emulated.lines import CoilBoard, NumberSender, Pin
 from hal.emulated.ms5837 import Ms5837
 from hal.emulated.pca9685 import Pca9685, open_registers
 from hal.emulated.ping import Ping1d
@@ -60,6 +60,10 @@ class EmulatedParts:
                 by_bus.setdefault(chip["bus"], {})[chip["address"]] = made
             elif made is not None:
                 self._serials[chip["device"]] = made
+        valves = pi["valves"]
+        self.coils = CoilBoard(len(valves["order"]) if valves else 0)
+        if valves:
+            self._serials[valves["device"]] = self.coils
         self.buses = {
             number: EmulatedSMBus(chips, self.now_us(f"i2c-{number}").spend)
             for number, chips in by_bus.items()
@@ -136,7 +140,15 @@ class EmulatedDriver:
         self.truth: list[int | None] = [None] * len(settings["sensors"])  # what the body counted this tick
         self._feeds = feeds(settings, pi, self.parts)
         self._channels = [(i, a["port"]) for i, a in enumerate(settings["actuators"]) if a["map"] != "valve"]
-        self._run(-1_000_000 // rate_hz)  # the samples of the first tick are still to come
+        order = pi["valves"]["order"] if pi["valves"] else []
+        places = [a["name"] for a in settings["actuators"]]
+        self._coils = [places.index(name) for name in order]
+        # The samples of the first tick are still to come; a converter of four inputs begins more than a tick before it.
+        self._run(-1_500_000 // rate_hz)
+
+    @property
+    def hung(self) -> bool:
+        return self.driver.hung
 
     def read(self, counts: list) -> None:
         self._body.read(self.truth)
@@ -186,6 +198,8 @@ class EmulatedDriver:
         pins = self.parts.pulses.pulses_us()
         for i, port in self._channels:
             self.pulses_us[i] = pins[port]
+        for i, current_ua in zip(self._coils, self.parts.coils.currents_ua, strict=True):
+            self.pulses_us[i] = current_ua
         self._body.write([round(pulse_us) for pulse_us in self.pulses_us])
 
 

@@ -20,6 +20,7 @@ from hal.pi.pca9685 import Pulses
 from hal.pi.ping import Sonar
 from hal.pi.slot import Slot
 from hal.pi.valve import FULL_DUTY, UNIT, Coil, CurrentLoop, Valves
+from hal.pi.valve_line import ValveLine
 from hal.pi.worker import Device, Worker, clock_us
 
 GRAVITY_M_S2 = 9.80665
@@ -110,7 +111,9 @@ class _Builder:
         pulses, valves = self._pi["pulses"], self._pi["pulses"]["valves"]
         actuators = list(enumerate(self._settings["actuators"]))
         pulsed = [(i, a["port"]) for i, a in actuators if a["map"] != "valve"]
-        coils = [(i, a) for i, a in actuators if a["map"] == "valve"]
+        board = self._pi["valves"]
+        on_board = board["order"] if board else []
+        coils = [(i, a) for i, a in actuators if a["map"] == "valve" and a["name"] not in on_board]
         enable = None
         if pulses["output_enable"] is not None:
             line = pulses["output_enable"]
@@ -133,6 +136,13 @@ class _Builder:
             device = Valves(chip, loops, VALVE_PERIOD_US, "valves", self._parts.now_us(worker))
             self._add(worker, device)
             senders.insert(0, (device, [i for i, _ in coils], worker))
+        if board:
+            line = ValveLine(
+                partial(self._parts.serial, board["device"], board["baud"]), len(on_board), self._tick_us
+            )
+            self._add(SERIAL, line)
+            places = {a["name"]: i for i, a in actuators}
+            senders.append((line, [places[name] for name in on_board], SERIAL))
         return senders
 
     def _coil(self, valves: dict[str, Any], actuator: dict[str, Any]) -> Coil:

@@ -70,6 +70,14 @@ class PiDriver:
                 yield worker.news.popleft()
 
     @property
+    def hung(self) -> bool:
+        """Is there an I2C bus on which nothing works."""
+        for worker in self.workers:
+            if worker.hung and worker.name.startswith("i2c"):
+                return True
+        return False
+
+    @property
     def lost(self) -> dict[str, str]:
         """Devices that do not work now, and why."""
         return {name: reason for worker in self.workers for name, reason in worker.lost.items()}

@@ -58,9 +58,13 @@ class Power:
         while True:
             yield None
             waited_us = 0
-            while not self._sample() and waited_us + _AGAIN_US < self.period_us:
+            fresh = self._sample()
+            while not fresh and waited_us + _AGAIN_US < self.period_us:
                 waited_us += _AGAIN_US
                 yield _AGAIN_US
+                fresh = self._sample()
+            if not fresh:
+                self._check(_CONFIG, _SETTINGS)  # never ready: is it slow, or do its bytes come wrong
 
     def _sample(self) -> bool:
         """Was there a new one?"""

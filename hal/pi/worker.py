@@ -19,6 +19,7 @@ from hal.pi.slot import DeviceError
 
 IDLE_US = 100_000  # how often a worker without devices looks up
 LATE_US = 20_000  # a step this far behind its time is counted
+HUNG_US = 300_000  # in one step of a device: no transfer takes that long
 
 
 class Device(Protocol):
@@ -64,12 +65,21 @@ class Worker:
         self._poked: deque[Task] = deque()
         self._wake = threading.Event()
         self._ending = False
+        self._began_us: int | None = None  # the step that is being taken
         self._thread: threading.Thread | None = None
 
     @property
     def lost(self) -> dict[str, str]:
         """Devices that have stopped and do not work again yet, and why."""
         return {task.device.name: task.reason for task in self._tasks if task.reason}
+
+    @property
+    def hung(self) -> bool:
+        """Does nothing on this bus work: all its devices are lost, or one holds it up for longer than any may."""
+        began_us = self._began_us
+        if began_us is not None and self._now_us() - began_us > HUNG_US:
+            return True
+        return bool(self._tasks) and all(task.reason for task in self._tasks)
 
     def poke(self, device: Device) -> None:
         """Have it run at once: there is something new for it to send. What is still setting up sends it then."""
@@ -131,6 +141,7 @@ class Worker:
             self.late += 1
             self.worst_late_us = max(self.worst_late_us, late_us)
         device = task.device
+        self._began_us = self._now_us()
         try:
             wait_us = next(task.steps)
         except StopIteration:
@@ -152,6 +163,8 @@ class Worker:
             if task.reason and device.working:
                 self.news.append(("device back", device.name, task.reason))
                 task.reason = ""
+        finally:
+            self._began_us = None
 
     def _restart(self, task: Task, reason: str) -> None:
         task.device.working = False

@@ -173,22 +173,28 @@ class ShapeAim(Aim):
         return chain.bend_rows, self._ask(lead.value - chain.bend, lead.rate - chain.bend_rate) + lead.push
 
 
-class SpeedAim(Aim):
-    """The base's speed through the water along one of its axes: an error of the speed is an error's rate."""
+class SpeedAim(FrameAim):
+    """A frame's speed through the water along one of its axes: an error of the speed is an error's rate."""
 
-    def __init__(self, settings, lead, dt):
-        super().__init__(settings, lead, dt)
+    def __init__(self, settings, lead, dt, module, at_m):
+        super().__init__(settings, lead, dt, module, at_m)
         self._axis = WAYS[settings["way"]]
 
     def seen(self, chain, place):
-        return chain.velocity[self._axis : self._axis + 1]
+        return self.rows_of_axis(chain)[2]
+
+    def rows_of_axis(self, chain):
+        """(row, what there is without any acceleration, speed) along the axis, which turns with the frame."""
+        turn, at = self.frame(chain)
+        rows, drift, speed = chain.point_rows(self._body, at[None])
+        axis, (_, _, spin) = turn[:, self._axis], chain.turn_rows(self._body[0])
+        turning = float(cross(spin, axis) @ speed[0])
+        return axis[None] @ rows[0], np.array([axis @ drift[0] + turning]), np.array([axis @ speed[0]])
 
     def rows(self, chain, place):
-        rows = np.zeros((1, chain.freedoms))
-        rows[0, self._axis] = 1.0
-        return rows, self._ask(np.zeros(1), self.lead.value - self.seen(chain, place)) + self.lead.rate
+        row, drift, speed = self.rows_of_axis(chain)
+        return row, self._ask(np.zeros(1), self.lead.value - speed) + self.lead.rate - drift
 
 
 WAYS = {"ahead": 0, "port": 1, "up": 2}
-FRAME_AIMS = {"pose": PoseAim, "position": PositionAim, "turn": TurnAim, "look": LookAim}
-OTHER_AIMS = {"shape": ShapeAim, "speed": SpeedAim}
+FRAME_AIMS = {"pose": PoseAim, "position": PositionAim, "turn": TurnAim, "look": LookAim, "speed": SpeedAim}

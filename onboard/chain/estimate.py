@@ -15,13 +15,17 @@ from onboard.estimate.kalman import Angle, Axis
 from onboard.estimate.planar import channel
 
 LOST_S = 0.5  # a joint or a pressure without a reading for so long is not known any more
+# More than this no chain ever has: a gyro's spike, through drag that grows with the square, else carries filters away
+# to where numbers end before a reading of the place can call them back.
+MOST_M_S2 = 50.0
+MOST_RAD_S2 = 2000.0
 
 
 class ChainEstimator:
-    def __init__(self, settings, control, board, rate_hz):
+    def __init__(self, settings, control, board, rate_hz, thrusters):
         noise, joints = settings["filter"], control["filter"]
         dt = 1 / rate_hz
-        self._board, self._dt = board, dt
+        self._board, self._dt, self._thrusters = board, dt, thrusters
         self._lost = LOST_S * rate_hz
         self._axes = [Axis(noise, noise[key], 0.1, dt) for key in ("position_m", "position_m", "depth_m")]
         self._angles = [
@@ -58,6 +62,7 @@ class ChainEstimator:
         self.pressures = np.zeros(len(self._gauges))
 
     def step(self, state):
+        self._thrusters.follow(state.outputs, state.not_following)
         self._turn_on()
         self._carry_on()
         known = self._correct()
@@ -89,24 +94,25 @@ class ChainEstimator:
     def _carry_on(self):
         v, w = self.velocity[:3], self.velocity[3:]
         spun = np.array([w[1] * v[2] - w[2] * v[1], w[2] * v[0] - w[0] * v[2], w[0] * v[1] - w[1] * v[0]])
-        push = self.turn @ (self.acceleration[:3] + spun)
+        push = bounded(self.turn @ (self.acceleration[:3] + spun), MOST_M_S2)
+        bends = bounded(self.acceleration[6:], MOST_RAD_S2)
         for axis, one in zip(self._axes, push.tolist(), strict=True):
             if axis.known:
                 axis.predict(one)
         for k, joint in enumerate(self._joints):
             if joint.known:
-                joint.predict(float(self.acceleration[6 + k]) if self._bends[k] else -20.0 * joint.speed_m_s)
+                joint.predict(float(bends[k]) if self._bends[k] else -20.0 * joint.speed_m_s)
 
     def _correct(self):
         """Take what was read in this tick; is everything known?"""
         known = all(angle.known for angle in self._angles)
         for k, (axis, place) in enumerate(zip(self._axes, self._places, strict=True)):
             if self._fresh(place):
-                _take(axis, -self._board.reading(place) if k == 2 else self._board.reading(place))
+                self._take(axis, -self._board.reading(place) if k == 2 else self._board.reading(place))
             known = known and axis.known
         for joint, sensor in zip(self._joints, self._coordinates, strict=True):
             if self._fresh(sensor):
-                _take(joint, self._board.reading(sensor))
+                self._take(joint, self._board.reading(sensor))
             known = known and joint.known and self._board.age[sensor] < self._lost
         return known
 
@@ -124,12 +130,7 @@ class ChainEstimator:
     def _tell(self, estimate):
         if not self.known:
             return
-        roll, pitch, yaw = self._angles
-        estimate.roll_rad, estimate.pitch_rad, estimate.heading_rad = (
-            roll.angle_rad,
-            pitch.angle_rad,
-            yaw.angle_rad,
-        )
+        estimate.roll_rad, estimate.pitch_rad, estimate.heading_rad = self._attitude()
         estimate.x_m, estimate.y_m, estimate.depth_m = (
             float(v) for v in (self.place[0], self.place[1], -self.place[2])
         )
@@ -138,7 +139,10 @@ class ChainEstimator:
             3:
         ].tolist()
         estimate.x_nis, estimate.y_nis, estimate.depth_nis = (axis.nis for axis in self._axes)
-        estimate.heading_nis = yaw.nis
+        estimate.heading_nis = self._angles[2].nis
+
+    def _attitude(self):
+        return [angle.angle_rad for angle in self._angles]
 
     def _fresh(self, index):
         return index is not None and self._board.age[index] == 0
@@ -146,9 +150,13 @@ class ChainEstimator:
     def _reading(self, index):
         return None if index is None else self._board.reading(index)
 
+    @staticmethod
+    def _take(filter, value):
+        if filter.known:
+            filter.correct(value)
+        else:
+            filter.start(value)
 
-def _take(filter, value):
-    if filter.known:
-        filter.correct(value)
-    else:
-        filter.start(value)
+
+def bounded(accelerations, most):
+    return np.clip(np.nan_to_num(accelerations), -most, most)

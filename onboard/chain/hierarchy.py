@@ -5,8 +5,8 @@
 Each level moves in the null space of those before it, so none can spoil what stands above it: their A u stays as it
 is to rounding. Barriers (G, g) come first of all. If they cannot all be held within the actuators' limits they are
 broken by as little as can be, and `broken` says by how much; then the aims degrade from the last one up, and `missed`
-says how much each is short of. A level is damped where it is nearly singular, by its own `damping`. A program that
-finds no answer raises SolverError: the loop goes safe with that reason.
+says how much each is short of. A level is damped where it is nearly singular, by its own `damping`. What is no number
+raises SolverError: the loop goes safe with that reason.
 """
 
 import daqp
@@ -78,14 +78,16 @@ class Hierarchy:
         h = np.diag(np.concatenate([np.full(size, 1e-6), np.ones(count)]))
         f = np.concatenate([-1e-6 * at, np.zeros(count)])
         c = np.concatenate([np.eye(size + count), np.hstack([rows, -np.eye(count)])])
-        upper = np.concatenate([high, np.full(count, -FREE), most])
         lower = np.concatenate([low, np.zeros(count), np.full(count, FREE)])
-        both, _ = quadratic(h, f, c, upper, lower)
-        if both is None:
-            raise SolverError("barriers that cannot be held have no answer")
-        slack = np.maximum(rows @ both[:size] - most, 0.0)
-        self.broken = float(slack.max())
-        return both[:size], most + slack
+        # A wild reading asks for more than thousands of times what there is, and the solver loses itself: then barriers
+        # ask for no more than the inputs could ever do for each.
+        for asked in (most, np.maximum(most, np.minimum(rows * low, rows * high).sum(axis=1))):
+            both, _ = quadratic(h, f, c, np.concatenate([high, np.full(count, -FREE), asked]), lower)
+            if both is not None:
+                slack = np.maximum(rows @ both[:size] - most, 0.0)
+                self.broken = float(slack.max())
+                return both[:size], most + slack
+        raise SolverError("barriers that cannot be held have no answer")
 
 
 def _near(rows, most, low, high):
@@ -109,7 +111,10 @@ def _least(a, b, kept, at, rows, most, low, high, damping):
         step, pressed = quadratic(h, -(a.T @ b), limits, upper + ease, lower - ease)
         if step is not None:
             return step, pressed[len(at) :]
-    raise SolverError("a level of the hierarchy has no answer")
+    if not np.isfinite(b).all() or not np.isfinite(h).all():
+        raise SolverError("a level of the hierarchy has no answer")
+    # Numbers so far apart that the solver loses itself, after a wild reading: this tick goes without the level.
+    return np.zeros(len(h)), np.zeros(len(rows))
 
 
 def quadratic(h, f, rows, upper, lower):

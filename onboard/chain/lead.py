@@ -68,6 +68,12 @@ class Rows:
         gap = self._values[k] - before
         self.value, self.rate, self.push = before + way * gap, rate / span * gap, push / (span * span) * gap
 
+    def slow(self, push, dt):
+        """Bring the numbers to nothing, each by no more than push a second, whatever the rows say."""
+        step = np.clip(-self.value, -push * dt, push * dt)
+        self.value, self.rate = self.value + step, step / dt
+        self.push = np.zeros(len(step))
+
 
 class Governor:
     """The way out of obstacles, as a smooth addition to a path; `radii` with all that is to stay clear."""

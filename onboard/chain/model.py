@@ -101,9 +101,9 @@ class Chain:
 
     def _thrusters(self, thrusters):
         self.thrusters = [t["name"] for t in thrusters]
-        module = [self.modules.index(t["module"]) for t in thrusters]
+        module = self.thruster_modules = [self.modules.index(t["module"]) for t in thrusters]
         axis = np.array([t["axis"] for t in thrusters], dtype=float)
-        self._axis = axis / np.linalg.norm(axis, axis=1, keepdims=True)
+        self._axis = self.thruster_axes = axis / np.linalg.norm(axis, axis=1, keepdims=True)
         self._thruster_at = np.array([t["at_m"] for t in thrusters], dtype=float)
         self._thruster_body = np.array([3 * m for m in module])  # a module, then two halves of a joint, ...
         self._thruster_mask = np.array(

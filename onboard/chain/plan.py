@@ -126,6 +126,13 @@ class Plan:
         """Where the base comes to be with the planned shape."""
         return self._stands(self.value, place, turn)[0]
 
+    def stands(self, place, turn):
+        """(base's place, base's turn, slides) with the planned shape."""
+        return self._stands(self.value, place, turn)[:3]
+
+    def bends(self):
+        return self.value[: self._bends]
+
     def heading(self):
         """(turn, spin) of a hand whose heading is free."""
         return turning([0.0, 0.0, self.value[-1]], [0.0, 0.0, self.rate[-1]])

@@ -2,8 +2,8 @@
 
 Every tick: the model at what is believed now; the rows of aims and barriers; the solver's thrusts, within what
 thrusters can give and reach in a tick; pressures for the wanted shape (posture.py), which are slow and weak and so
-count in the model as they are; and the acceleration that all this should lead to, for the estimator's next step. A
-thruster in control.dead is not counted on. `fields` and `values` are the account of a tick, for the black box.
+count in the model as they are; and the acceleration that all this should lead to, for the estimator's next step.
+`fields` and `values` are the account of a tick, for the black box.
 """
 
 import math
@@ -11,39 +11,37 @@ import math
 import numpy as np
 
 from hal.fixed import ONE, fixed
-from onboard.chain.aims import FRAME_AIMS, OTHER_AIMS, PoseAim, ShapeAim, TurnAim
+from onboard.chain.aims import FRAME_AIMS, PoseAim, ShapeAim, SpeedAim, TurnAim
 from onboard.chain.barriers import Clearance, JointLimits, stacked
+from onboard.chain.hold import Hold
 from onboard.chain.lead import Governor, PlaceLead, Rows, TurnLead, down, euler_angles
-from onboard.chain.model import Chain
 from onboard.chain.plan import Plan
 from onboard.chain.posture import Posture
+from onboard.chain.run import RunAim
+from onboard.modes import AUTO
 
 GOVERNOR_PER_S = 3.0
-PLAN_LESS_DEG = 6.0  # than the limit of a bend, for a plan
+PLAN_LESS_DEG, PLAN_LESS_CLEAR_DEG = (
+    3.0,
+    6.0,
+)  # than the limit of a bend, for a plan; with obstacles to go round
 LEFT_TICKS = 25  # a limit that has not pressed for so long is not active any more
 # Shortfall of an aim up to which its errors are summed up: a share of what it asks, and m/s2.
 MET, MET_LEAST = 0.1, 0.01
+HOLD_DAMPING = 0.02
+BRAKE_M_S2 = 0.15
+ONE_NUMBER = SpeedAim, RunAim  # aims whose lead is one
 
 
 class Priority:
-    def __init__(self, settings, scenario, board, estimator):
+    def __init__(self, settings, scenario, board, chain, thrusters, estimator, straight):
+        """straight: of a scenario with a run among its aims, else None."""
         control, rate_hz = settings["control"], settings["rate_hz"]
         self._dt = 1 / rate_hz
         self._seen = estimator
-        self.chain = Chain(control)
-        self._thrusters = [board.actuator(t["name"]) for t in control["thruster"]]
+        self.chain, self._thrusters, self._straight = chain, thrusters, straight
         self._valves = [board.actuator(name) for soft in control["soft"] for name in soft["chambers"]]
-        channels = [board.actuators[i] for i in self._thrusters]
-        self._low = np.array([channel.low / ONE for channel in channels])
-        self._high = np.array([channel.high / ONE for channel in channels])
-        scale = np.maximum(-self._low, self._high)
-        for name in control["dead"]:
-            k = self.chain.thrusters.index(name)
-            self._low[k] = self._high[k] = 0.0
-        self._step = np.array([channel.slew / ONE for channel in channels]) * self._dt
-        self._lag = 1 - np.exp(-self._dt / np.array([max(t["lag_s"], 1e-6) for t in control["thruster"]]))
-        self._force = np.zeros(len(self._thrusters))
-        self.solver = _solver(control["solver"], scale)
+        self.solver = _solver(control["solver"], thrusters.scale)
         most_pa = min(board.actuators[i].high / ONE for i in self._valves)
         self.posture = Posture(self.chain.chambers, control["posture"], most_pa, rate_hz)
         self.clearance = Clearance(self.chain, control["clearance"], scenario["obstacles"])
@@ -53,6 +51,8 @@ class Priority:
         self.plan = self._planned(scenario["aims"], control)
         self.shape = next((aim for aim in self.aims if isinstance(aim, ShapeAim)), None)
         self._served = self._order(scenario["aims"])
+        self._hold = Hold(control, thrusters, self._dt)
+        self._stays = False
         self._time_s = None
         self._left = np.full(len(control["soft"]) + len(scenario["obstacles"]), LEFT_TICKS)
         self.fields = self._fields(control, scenario)
@@ -60,11 +60,19 @@ class Priority:
 
     def _aim(self, settings):
         kind, rows = settings["kind"], settings["rows"]
-        if kind in OTHER_AIMS:
-            return OTHER_AIMS[kind](settings, Rows(rows), self._dt)
-        governor = self._governor() if kind in ("pose", "position") else None
-        lead = TurnLead(rows) if kind == "turn" else PlaceLead(rows, governor)
-        return FRAME_AIMS[kind](settings, lead, self._dt, *self._frame(settings))
+        if kind == "run":
+            return RunAim(settings, Rows(rows), self._dt, self._straight, self._thrusters)
+        if kind == "shape":
+            return ShapeAim(settings, Rows(rows), self._dt)
+        return FRAME_AIMS[kind](settings, self._path(kind, rows), self._dt, *self._frame(settings))
+
+    def _path(self, kind, rows):
+        """The lead of a frame."""
+        if kind == "turn":
+            return TurnLead(rows)
+        if kind == "speed":
+            return Rows(rows)
+        return PlaceLead(rows, self._governor() if kind in ("pose", "position") else None)
 
     def _frame(self, settings):
         """(module, place in its frame): its front end, the base's rear end, or where the aim says."""
@@ -88,7 +96,8 @@ class Priority:
             return None
         if kinds[0] not in (("pose", front), ("position", front)):
             return None
-        bend_max = math.radians(self._bend_max_deg - PLAN_LESS_DEG)
+        less_deg = PLAN_LESS_CLEAR_DEG if len(self.clearance.radii) else PLAN_LESS_DEG
+        bend_max = math.radians(self._bend_max_deg - less_deg)
         rows = aims[0]["rows"], aims[1]["rows"]
         return Plan(self.chain, *rows, self.clearance, bend_max, control["posture"]["ease_pa"], self._dt)
 
@@ -111,34 +120,55 @@ class Priority:
             return
         chain = self.chain
         chain.update(seen.turn, seen.velocity, seen.q, seen.qd, seen.pressures)
-        self._lead(state.free)
+        self._lead(state.free, state.mode != AUTO)
         levels = [(*aim.rows(chain, seen.place), aim.damping) for aim in self._served]
+        if self._lame():
+            levels = [(*self._held_rows(), HOLD_DAMPING)]
         barriers = stacked([self.limits.rows(chain), self.clearance.rows(chain, seen.place)])
-        told = _told(state.outputs, self._thrusters)
-        low = np.maximum(self._low, np.minimum(told - self._step, self._high))
-        high = np.minimum(self._high, np.maximum(told + self._step, self._low))
-        thrust = self.solver.solve(chain, levels, barriers, low, high)
-        for aim, (_, asked, _), missed in zip(self._served, levels, self.solver.missed, strict=True):
+        thrust = self.solver.solve(chain, levels, barriers, *self._thrusters.reach())
+        for aim, (_, asked, _), missed in zip(self._served, levels, self.solver.missed, strict=False):
             aim.missed = missed
             aim.learn(state.free and missed <= MET * float(np.linalg.norm(asked)) + MET_LEAST)
-        for channel, value in zip(self._thrusters, thrust.tolist(), strict=True):
+        for channel, value in zip(self._thrusters.channels, thrust.tolist(), strict=True):
             state.commands[channel] = fixed(value)
         self._press(state)
-        self._expect(told)
+        self._expect()
         self._note(barriers)
 
+    def _lame(self):
+        """Has a module that the hand hangs on lost a thruster? The base's own can be done without."""
+        lost = self._thrusters.lost & (np.array(self.chain.thruster_modules) > 0)
+        return self.plan is not None and self._time_s is not None and bool(lost.any())
+
+    def _held_rows(self):
+        """The plan as one state, held as far as the other thrusters can (hold.py)."""
+        hand = self.aims[0].lead
+        turn = self._turn.lead.turn if self._turn else hand.turn
+        base, base_turn, slides = self.plan.stands(hand.place, turn)
+        chain, place = self.chain, self._seen.place
+        off = hand.place - self.aims[0].stands(chain, place)
+        return self._hold.rows(chain, place, off, base, base_turn, slides, self.plan.bends())
+
     def _stand_by(self, state):
-        for channel in (*self._thrusters, *self._valves):
+        for channel in (*self._thrusters.channels, *self._valves):
             state.commands[channel] = 0
 
-    def _lead(self, free):
-        """Time runs while the gate lets commands through; after it did not, aims begin anew, where the chain is."""
-        if not free or self._time_s is None:
+    def _lead(self, free, stay):
+        """Time runs while the gate lets commands through; after it did not, aims begin anew, where the chain is. So
+        they do when it is to stay, and when that is over. A speed is brought to nothing first."""
+        held, self._stays = self._stays, stay
+        if stay and held and self._time_s is not None:
+            for aim in self.aims:
+                if isinstance(aim, ONE_NUMBER):
+                    aim.lead.slow(BRAKE_M_S2, self._dt)
+            return
+        if not free or self._time_s is None or stay != held:
             for aim in self._served:
                 aim.start(self.chain, self._seen.place)
                 aim.forget()
             if self.plan:
                 self.plan.start(self._shape_now())
+                self._hold.start()
                 self._last_base = self.aims[1].lead.place
             self._time_s = 0.0 if free else None
             return
@@ -170,17 +200,22 @@ class Priority:
         shape.value, shape.rate, shape.push = self.plan.bend_vectors()
 
     def _press(self, state):
-        wanted = self.shape.lead.value if self.shape else self.chain.bend
         told = _told(state.outputs, self._valves).tolist()
-        asked = self.posture.pressures(wanted.tolist(), told, self._seen.pressures.tolist())
+        lost = [state.not_following[c] for c in self._valves]
+        asked = self.posture.pressures(self._rest(), told, self._seen.pressures.tolist(), lost)
         for channel, value in zip(self._valves, asked, strict=True):
             state.commands[channel] = fixed(value)
 
-    def _expect(self, told):
+    def _rest(self):
+        """Bend vectors at which the joints would rest without load."""
+        if isinstance(self.aims[0], RunAim):
+            return self.aims[0].rest
+        return (self.shape.lead.value if self.shape else self.chain.bend).tolist()
+
+    def _expect(self):
         """The acceleration of the model under what the actuators give now."""
         chain = self.chain
-        self._force += (told - self._force) * self._lag
-        given = chain.free_b @ self._force
+        given = chain.free_b @ self._thrusters.force
         self._seen.acceleration[chain.free] = np.linalg.solve(chain.free_mass, given - chain.free_load)
 
     def _fields(self, control, scenario):
@@ -189,6 +224,7 @@ class Priority:
         fields += [f"obstacle_{k + 1}" for k in range(len(scenario["obstacles"]))]
         for aim in self.aims:
             fields += [f"{aim.name}_missed", f"{aim.name}_error"]
+            fields += [f"{aim.name}_wanted"] if isinstance(aim, ONE_NUMBER) else []
             if isinstance(aim.lead, PlaceLead):
                 fields += [
                     f"{aim.name}_{part}_{key}"
@@ -210,6 +246,7 @@ class Priority:
         ]
         for aim in self.aims:
             values += [aim.missed, float(np.linalg.norm(aim.error))]
+            values += [float(aim.lead.value[0])] if isinstance(aim, ONE_NUMBER) else []
             if isinstance(aim.lead, PlaceLead):
                 values += [*down(aim.lead.path).tolist(), *down(aim.lead.place).tolist()]
         self.values = values

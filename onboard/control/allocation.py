@@ -5,6 +5,7 @@
 The forces of least effort come from B's pseudo-inverse. Where one would be beyond its limit, they first move along
 B's null space, which changes no wrench; if that is not enough the whole wrench is made smaller: it loses size, never
 direction. A wrench that the thrusters cannot make at all (B has fewer directions than six) is met as near as can be.
+Thrusters that are dropped, because they are dead, count as if they were not there.
 Portable; floats.
 """
 
@@ -29,6 +30,10 @@ def thruster_matrix(thrusters):
     return b
 
 
+def column(b, k):
+    return [row[k] for row in b]
+
+
 def pseudo_inverse(b):
     """B^T (B B^T + tiny)^-1: exact where B reaches all six directions, least squares where it does not."""
     square = product(b, transposed(b))
@@ -48,7 +53,7 @@ def null_directions(b, pseudo):
             part = dot(v, other)
             v = [a - part * c for a, c in zip(v, other)]
         length = math.sqrt(dot(v, v))
-        if length > 1e-3:
+        if length > 1e-3 and dot(column(b, k), column(b, k)):  # a thruster that is dropped relieves nobody
             found.append([value / length for value in v])
     return found
 
@@ -58,12 +63,19 @@ class Allocation:
 
     def __init__(self, thrusters, low, high):
         self.b = thruster_matrix(thrusters)
-        self._pseudo = pseudo_inverse(self.b)
-        self._null = null_directions(self.b, self._pseudo)
         self._low = low  # N, below 0
         self._high = high  # N, above 0
         self.force = [0.0] * len(thrusters)
         self.share = 1.0
+        self.dropped = [False] * len(thrusters)
+        self.drop(self.dropped)
+
+    def drop(self, dead):
+        """Do without the thrusters that are dead, one truth value each; those that no longer are come back."""
+        self.dropped = list(dead)
+        able = [[0.0 if off else value for value, off in zip(row, dead)] for row in self.b]
+        self._pseudo = pseudo_inverse(able)
+        self._null = null_directions(able, self._pseudo)
 
     def forces(self, wrench):
         force = self.force

@@ -5,7 +5,8 @@
 
 e is the way to the wanted pose in the level base frame; roll and pitch are held at what is wanted, mostly 0. Gains are
 per unit of inertia: kp in 1/s2 is the square of how fast the loop answers, whatever the vehicle weighs. The sums stop
-growing while the thrusters cannot give what is asked. Without an estimate it asks for no force.
+growing while the thrusters cannot give what is asked. Without an estimate it asks for no force, and of a thruster that
+does not follow never.
 """
 
 import math
@@ -15,6 +16,7 @@ from onboard.control.allocation import Allocation
 from onboard.control.matrix import times
 from onboard.control.motion import Motion
 from onboard.estimate.planar import wrap
+from onboard.modes import SURFACE
 
 AXES = ("surge", "sway", "heave", "roll", "pitch", "yaw")
 
@@ -49,13 +51,21 @@ class PoseHold:
             for i in self._channels:
                 state.commands[i] = 0
             return
+        self._drop(state.not_following)
         self._compare(estimate, state.want)
-        if not state.free:  # nothing moves: nothing to learn from
+        if not state.free or state.mode == SURFACE:  # nothing moves by it: nothing to learn from
             self.reset()
         self._ask(estimate)
         self.allocation.forces(self.wrench)
         for k in range(len(self._channels)):
             state.commands[self._channels[k]] = fixed(self.allocation.force[k])
+
+    def _drop(self, not_following):
+        """Plan round thrusters that are found dead."""
+        for k in range(len(self._channels)):
+            if not_following[self._channels[k]] != self.allocation.dropped[k]:
+                self.allocation.drop([not_following[i] for i in self._channels])
+                return
 
     def _compare(self, estimate, want):
         """Errors, and both velocities, in the level base frame."""

@@ -1,10 +1,11 @@
 """The controller of a vehicle that swims with its tail: wanted motion -> tail settings -> joint commands.
 
 Two stages. `Inverse` turns wanted acceleration and turn rate into frequency and deflection; `Tail` hands the
-settings to the gait at the guidance rate and swims it at the loop's. Portable.
+settings to the gait and swims it. Portable.
 """
 
 from hal.fixed import ONE, fixed
+from onboard.safety import SLOW
 
 
 class Inverse:
@@ -21,9 +22,25 @@ class Tail:
         self._frequency_max = fixed(frequency_max_hz)
         self._deflection_max = fixed(deflection_max_rad)
         self._frequency_hz = self._amplitude = self._deflection_rad = None  # asked last
+        self._slow = False
+        self.limit(None, ONE)
+
+    def limit(self, frequency, amplitude):
+        """The most that a gait round a jammed joint can do: fixed-point Hz (None: what it always could), share."""
+        most = self._frequency_max
+        self._frequency_most = most if frequency is None else min(frequency, most)
+        self._amplitude_most = amplitude
+        self._frequency_hz = None  # ask once more
+
+    def changed(self):
+        """A parameter has moved a limit: what was asked last is asked anew (onboard/graft.py)."""
+        self._frequency_hz = None
 
     def ask(self, state):
         want = state.want
+        if self._slow != (state.action == SLOW):
+            self._slow = not self._slow
+            self._frequency_hz = None
         if want.beat is not None:
             self._ask(want.beat[0], want.beat[1], want.beat[2])
             return
@@ -39,9 +56,11 @@ class Tail:
         self._ask(fixed(want.frequency_hz), fixed(want.amplitude), fixed(want.deflection_rad))
 
     def _ask(self, frequency, amplitude, deflection):
+        if self._slow and frequency is not None:
+            frequency = frequency // 2 if frequency >= 0 else -(-frequency // 2)
         self.gait.ask(
-            _within(frequency, self._frequency_max),
-            _within(amplitude, ONE),
+            _within(frequency, self._frequency_most),
+            _within(amplitude, self._amplitude_most),
             _within(deflection, self._deflection_max),
         )
 

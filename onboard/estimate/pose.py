@@ -66,7 +66,8 @@ class PoseEstimator:
         roll, pitch, yaw = self._angles
         for i in range(len(self._thrusters)):
             told = state.outputs[self._thrusters[i]]
-            goal_n = 0.0 if told is None else told / ONE
+            dead = state.not_following[self._thrusters[i]]
+            goal_n = 0.0 if told is None or dead else told / ONE
             self._force[i] += (goal_n - self._force[i]) * self._lag[i]
         times(self._b, self._force, self._wrench)
         # base axes in world axes: turned by heading, pitch (nose down), roll (right side down)

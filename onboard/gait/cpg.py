@@ -16,6 +16,8 @@ from onboard.gait.phase import MASK, TURN, Lag, sine
 
 
 class CpgGait(Gait):
+    STATE = ("phases",)  # pull each other into leads that a parameter moves (onboard/graft.py)
+
     def __init__(self, shape, joints, turn_share, rate_hz, convergence_per_s, coupling_per_s):
         super().__init__(shape, joints, turn_share, rate_hz, convergence_per_s)
         # phase counts per tick at sin = 1, in units of 64 so that the product with a sine stays small

@@ -23,7 +23,7 @@ class Gait:
         self.amplitude = Lag(convergence_per_s, rate_hz)
         self.turn = Lag(convergence_per_s, rate_hz)
         self.shape = shape
-        self._share = [fixed(share) for share in turn_share]
+        self.share = [fixed(share) for share in turn_share]
         self._rate_hz = rate_hz
 
     def ask(self, frequency, amplitude, turn):
@@ -45,7 +45,7 @@ class Gait:
         i = 0
         for joint in self.joints:
             wave = self.angle(i)  # type: ignore[attr-defined]
-            commands[joint] = wave + ((turn * self._share[i]) >> BITS)
+            commands[joint] = wave + ((turn * self.share[i]) >> BITS)
             i += 1
 
 

@@ -32,5 +32,15 @@ def wave_of(settings):
     )
 
 
+def places_of(settings):
+    """Where the joints are along the body, and the tip, in m."""
+    if settings["kind"] == "undulation":
+        return list(settings["places_m"]) + [settings["length_m"]]
+    places_m = [0.0]
+    for length_m in settings["links_m"]:
+        places_m.append(places_m[-1] + length_m)
+    return places_m
+
+
 def shape_of(settings):
     return Shape(wave_of(settings).table(settings["rows"]))

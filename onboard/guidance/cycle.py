@@ -52,8 +52,21 @@ class Schedule:
     def __init__(self, rows, board, rate_hz):
         self._rows = [_ScheduleRow(row, board, rate_hz) for row in rows]
         self._next = 0
+        self._again = False
+
+    def begin(self, state):
+        """Another mode has had the tail: say once more what is the case."""
+        if self._next:
+            self._rows[self._next - 1].say(state)
+
+    def changed(self):
+        """A parameter has changed a row (onboard/graft.py)."""
+        self._again = True
 
     def step(self, state):
+        if self._again:
+            self._again = False
+            self.begin(state)
         while self._next < len(self._rows) and self._rows[self._next].tick <= state.tick:
             self._rows[self._next].say(state)
             self._next += 1

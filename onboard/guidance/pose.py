@@ -20,7 +20,7 @@ SLOWER = 0.31  # of the two beats of a rocking vehicle
 
 
 class PoseTask:
-    """Wants the pose it has when it first knows one; `lead(estimate, want, free)` says what next.
+    """Wants the pose it has when it first knows one; `lead(state)` says what next.
 
     With `rock` it rolls and pitches meanwhile, each with a period of its own and a slower one on top: at one period
     alone inertia and righting moment look the same.
@@ -41,13 +41,21 @@ class PoseTask:
         if want.heading_rad is None:
             want.x_m, want.y_m = estimate.x_m, estimate.y_m
             want.depth_m, want.heading_rad = estimate.depth_m, estimate.heading_rad
-        self.lead(estimate, want, state.free)
+        self.lead(state)
         if self._rock and state.free:
             self._rocked_s += self._dt
             want.roll_rad = swung(self._rock["roll_rad"], self._rock["roll_s"], self._rocked_s)
             want.pitch_rad = swung(self._rock["pitch_rad"], self._rock["pitch_s"], self._rocked_s)
 
-    def lead(self, estimate, want, free):
+    def begin(self, state):
+        """Another mode has had the vehicle: want what it has, and go on from there."""
+        want = state.want
+        want.heading_rad = None
+        want.roll_rad = want.pitch_rad = 0.0
+        for k in range(4):
+            want.pose_rate[k] = want.pose_acceleration[k] = 0.0
+
+    def lead(self, state):
         raise NotImplementedError
 
 
@@ -58,7 +66,8 @@ class Hold(PoseTask):
         super().__init__(settings, control, guide_hz)
         self._goal = settings["pose"]
 
-    def lead(self, estimate, want, free):
+    def lead(self, state):
+        estimate, want = state.estimate, state.want
         if self._goal is None:
             self._goal = [want.x_m, want.y_m, want.depth_m, want.heading_rad]
         approach(want, self._goal, self._cruise, self._dt)
@@ -72,16 +81,25 @@ class Follow(PoseTask):
         super().__init__(settings, control, guide_hz)
         self.trajectory = Trajectory(settings["trajectory"])
         self._near_s = 0.0
+        self._joined = False  # is it on the trajectory, not on the way to it
         self.time_s = None  # of the trajectory; None on the way to its start
 
-    def lead(self, estimate, want, free):
-        if self.time_s is None:
+    def begin(self, state):
+        """Back to where it left the trajectory."""
+        super().begin(state)
+        self._joined = False
+        self._near_s = 0.0
+
+    def lead(self, state):
+        estimate, want, free = state.estimate, state.want, state.free
+        if not self._joined:
             goal = self.trajectory.pose
             approach(want, goal, self._cruise, self._dt)
             near = off_m(estimate, goal) < NEAR_M and abs(wrap(goal[3] - estimate.heading_rad)) < NEAR_RAD
             self._near_s = self._near_s + self._dt if near and free else 0.0
             if self._near_s >= SETTLE_S:
-                self.time_s = 0.0
+                self._joined = True
+                self.time_s = self.time_s or 0.0
             return
         self.time_s += self._dt
         self.trajectory.at(self.time_s)
@@ -102,6 +120,10 @@ class Sticks:
         self._leash_m = control["leash_m"]
         self._change = self._dt / control["stick_s"]
         self._felt = [0.0] * 4
+
+    def rest(self):
+        for k in range(4):
+            self._felt[k] = 0.0
 
     def move(self, estimate, want, stick):
         rate, push = want.pose_rate, want.pose_acceleration
@@ -143,11 +165,11 @@ class Manual(PoseTask):
         self._next = 0
         self._stick = [0.0] * 4
 
-    def lead(self, estimate, want, free):
+    def lead(self, state):
         while self._next < len(self._rows) and self._rows[self._next]["at_s"] <= self._time_s:
             self._stick = self._rows[self._next]["stick"]
             self._next += 1
-        self._sticks.move(estimate, want, self._stick)
+        self._sticks.move(state.estimate, state.want, self._stick)
         self._time_s += self._dt
 
 
@@ -169,13 +191,14 @@ class Pilot(PoseTask):
         self._push = 1.0
         self._seed = settings["seed"] * 2 + 1
 
-    def lead(self, estimate, want, free):
+    def lead(self, state):
+        estimate = state.estimate
         self._left_s -= self._dt
         near = abs(estimate.x_m - self._goal[0]) + abs(estimate.y_m - self._goal[1]) < 0.3
         if self._left_s <= 0.0 or near:
             self._pick()
         self._lean(estimate)
-        self._sticks.move(estimate, want, self._stick)
+        self._sticks.move(estimate, state.want, self._stick)
 
     def _pick(self):
         self._left_s = self._change_s * (0.5 + self._draw())

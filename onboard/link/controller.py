@@ -65,10 +65,8 @@ class Controller:
         heard_us = ticks_us()
         while True:
             quiet_ms = ticks_diff(ticks_us(), heard_us) // 1000
-            if quiet_ms >= patience_ms and not self.silent:
-                self.silent = True
-                if self.loop is not None:
-                    self.loop.board.safe()
+            if quiet_ms >= patience_ms:
+                self.fall_silent()
             count = self._port.read(self._chunk, patience_ms if self.silent else patience_ms - quiet_ms)
             if count == 0:
                 continue
@@ -78,11 +76,19 @@ class Controller:
                 self.silent = False
                 if self.decoder.kind == BYE:
                     return
-                self._take()
+                self.take()
                 if self.refusal is not None:
                     return
 
-    def _take(self):
+    def fall_silent(self):
+        """Nothing was heard for too long: the dead-man."""
+        if not self.silent:
+            self.silent = True
+            if self.loop is not None:
+                self.loop.board.safe()
+
+    def take(self):
+        """Answer the frame that the decoder holds."""
         decoder = self.decoder
         if decoder.kind == HELLO:
             self.refusal = self._hello.refusal(decoder.payload)

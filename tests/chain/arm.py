@@ -33,7 +33,7 @@ def model() -> sim_plant.Model:
 def controller(scenario: str, *overrides: str) -> Any:
     """A scenario's controller behind a board with nothing on it."""
     found, settings = vehicle(scenario, *overrides)
-    return found.build_loop(settings, NoDriver()).stages[1].account
+    return found.build_loop(settings, NoDriver()).stages[0].account
 
 
 class State:

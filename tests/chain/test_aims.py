@@ -23,7 +23,7 @@ def aims() -> dict:
         "turn": TurnAim(SETTINGS, TurnLead([]), *frame),
         "look": LookAim(SETTINGS, PlaceLead([]), *frame),
         "shape": ShapeAim(SETTINGS, Rows([]), DT),
-        "speed": SpeedAim(SETTINGS, Rows([]), DT),
+        "speed": SpeedAim(SETTINGS, Rows([]), *frame),
     }
 
 
@@ -85,14 +85,28 @@ def test_a_sum_grows_only_while_the_aim_is_met_and_within_its_limit():
     assert not np.any(aim.sum)
 
 
-def test_a_speed_is_asked_for_along_its_own_axis():
-    chain, aim = arm.chain(), aims()["speed"]
-    state = arm.State(np.random.default_rng(5), still=True)
-    state.velocity = np.array([0.3, 0.0, 0.2, 0.0, 0.0, 0.0])
-    state.update(chain)
-    aim.lead.start([0.5])
-    rows, asked = aim.rows(chain, PLACE)
-    assert rows[0].nonzero()[0].tolist() == [2] and asked[0] == pytest.approx(3 * 1.5 * 0.3)
+def test_a_speed_is_asked_for_along_its_own_axis_which_turns_with_its_frame():
+    chain, rng = arm.chain(), np.random.default_rng(4)
+    for _ in range(20):
+        aim, state, dt = aims()["speed"], arm.State(rng), 1e-6
+        state.update(chain)
+        aim.lead.start([0.5])
+        rows, asked = aim.rows(chain, PLACE)
+        speed = aim.seen(chain, PLACE)
+        push = rng.normal(size=14)
+        more = 3 * 1.5 * (0.5 - speed)
+        # a little later, in the base's own axes
+        w = state.velocity[3:]
+        spin = np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
+        chain.update(
+            state.turn @ (np.eye(3) + dt * spin),
+            state.velocity + dt * push[:6],
+            state.q + dt * state.qd,
+            state.qd + dt * push[6:],
+            state.pressures,
+        )
+        grown = (aim.seen(chain, PLACE) - speed) / dt
+        assert rows @ push - asked == pytest.approx(grown - more, abs=1e-4)
 
 
 def test_a_look_points_the_frame_at_its_place_and_leaves_its_roll_free():

@@ -41,7 +41,12 @@ def test_what_does_not_fit_is_refused_in_a_sentence_that_says_where(line, where,
     lines = [
         line,
         *(
-            ["actuator.aft_a.kp=0", "actuator.aft_a.ki=0", "actuator.aft_a.trim_ua=0"]
+            [
+                "actuator.aft_a.kp=0",
+                "actuator.aft_a.ki=0",
+                "actuator.aft_a.trim_ua=0",
+                "actuator.aft_a.feedback=aft_a_pressure",
+            ]
             if "pressure=" in line
             else []
         ),
@@ -76,7 +81,7 @@ def test_a_solver_that_fails_ends_in_the_safe_state_with_its_reason(monkeypatch)
     def fails(*_):
         raise SolverError("a level of the hierarchy has no answer")
 
-    monkeypatch.setattr(loop.stages[1].account.solver, "solve", fails)
+    monkeypatch.setattr(loop.stages[0].account.solver, "solve", fails)
     fleet.step()
     assert loop.fault == "aims: SolverError: a level of the hierarchy has no answer"
     assert loop.board.outputs == loop.board.safe_outputs and not loop.state.armed
@@ -91,18 +96,41 @@ def test_without_readings_it_asks_for_nothing():
     assert loop.fault is None and not any(loop.state.commands)
 
 
+NONE_LOST = [False] * 6
+
+
 def test_a_stuck_chamber_is_taken_as_it_is_and_the_joint_rests_the_same():
     posture = arm.controller("mode1").posture
     wanted = [0.4, -0.2, 0.0, 0.3]
-    free = posture.pressures(wanted, [0.0] * 6, [0.0] * 6)
+    free = posture.pressures(wanted, [0.0] * 6, [0.0] * 6, NONE_LOST)
     seen = list(free)
     seen[1] += 80e3  # more than it was told, for good
     for _ in range(100):
-        around = posture.pressures(wanted, free, seen)
+        around = posture.pressures(wanted, free, seen, NONE_LOST)
     assert posture.stuck(1) and not posture.stuck(0)
     chambers = arm.chain().chambers[0]
     rest, with_stuck = chambers.rest(free[:3]), chambers.rest([around[0], seen[1], around[2]])
     assert with_stuck[1:3] == pytest.approx(rest[1:3], abs=0.05) and around[3:] == pytest.approx(free[3:])
+
+
+def test_chambers_found_not_to_follow_are_taken_as_they_are_at_once_and_with_two_the_third_comes_as_near_as_it_can():
+    posture, chambers = arm.controller("mode1").posture, arm.chain().chambers[0]
+    wanted = [0.4, -0.2, 0.0, 0.3]
+    free = posture.pressures(wanted, [0.0] * 6, [0.0] * 6, NONE_LOST)
+    for lost in ([0], [0, 1], [1, 2], [0, 2]):
+        seen = [p + (30e3 if k in lost else 0.0) * (1 + k) for k, p in enumerate(free)]
+        around = posture.pressures(wanted, free, seen, [k in lost for k in range(6)])
+        assert around[3:] == pytest.approx(free[3:])
+        left = next(k for k in range(3) if k not in lost)
+
+        def off(third_pa, seen=seen, around=around, lost=lost, left=left):
+            pressures = [seen[k] if k in lost else around[k] for k in range(3)]
+            pressures[left] = third_pa
+            rest = chambers.rest(pressures)[1:3]
+            return float(np.hypot(*np.subtract(rest, chambers.rest(free[:3])[1:3])))
+
+        nearest = min(off(p) for p in np.arange(0.0, 500e3, 2e3))
+        assert off(around[left]) < nearest + 0.05
 
 
 def test_leads_begin_where_the_chain_is_and_end_where_the_rows_say():

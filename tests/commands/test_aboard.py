@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from argparse import Namespace
 
 import pytest
 
@@ -20,6 +21,7 @@ from onboard.record import Recorder
 from tools import aboard
 from tools.cli import main
 from tools.controlled import open_controlled
+from tools.shown import Shown
 
 BLOCKED = "import sys\nfor name in ('numpy', 'numba', 'scipy', 'matplotlib', 'sim_plant'): sys.modules[name] = None\n"
 
@@ -56,12 +58,26 @@ def test_without_a_bus_the_loop_still_ticks_and_says_what_is_lost(tmp_path):
     out, err = process.communicate(timeout=60)
     result = json.loads(out)
     assert process.returncode == 0 and result["ticks"] == 50 and result["fault"] is None
-    assert "pulses (pca9685 at 0x40)" in result["devices_lost"] and len(result["devices_lost"]) == 8
+    lost = " ".join(result["devices_lost"])
+    for device in (
+        "pulses (pca9685 at 0x40)",
+        "imu (",
+        "gauge (",
+        "power (",
+        "analog (",
+        "ahead (",
+        "ring (",
+        "line 17",
+    ):
+        assert device in lost
     assert "device lost: pulses (pca9685 at 0x40): " in err and "/dev/" in err
     log = Log(tmp_path / "pi.mcap")
     assert len(log.topics["/fish_1/outputs"].rows) == 50
     assert all(count is None for row in log.topics["/fish_1/counts"].rows for count in row)
-    assert {"armed", "device lost", "failsafe"} <= {event.kind for event in log.events}
+    assert {"order", "device lost", "failsafe"} <= {event.kind for event in log.events}
+    refused = [e.details["refused"] for e in log.events if e.kind == "order" and e.details["kind"] == "arm"]
+    assert len(refused) == 1 and "bus_hung" in refused[0]  # and so it stays disarmed
+    assert not any(log.topics["/fish_1/loop"].column("armed"))
 
 
 def test_a_run_that_was_never_armed_has_a_report_that_says_so(tmp_path, capsys, chips):
@@ -169,7 +185,8 @@ def test_a_switch_arms_only_if_it_was_open_before(tmp_path):
     driver = EmulatedParts(pi, 0)
     board = build_driver(vehicle.settings, pi, 100, driver)
     recorder = Recorder(tmp_path / "log.mcap", {}, lossless=True)
-    told = aboard.Aboard(vehicle, vehicle.build_loop(scenario, board), board, recorder, None)
+    shown = Shown(Namespace(view=False, live=None, steer=False), recorder, {})
+    told = aboard.Aboard(vehicle, vehicle.build_loop(scenario, board), board, shown, None)
     switch = next(worker for worker in board.workers if worker.name == "serial")
     armed = []
     for tick, level in enumerate([1] * 5 + [0] * 5 + [1] * 5 + [0] * 5):

@@ -36,7 +36,7 @@ FISH_TEXT, ROV_TEXT = (
 )
 TRUTH = ("--set", "pi.emulated={oscillator_hz=26.3e6}")
 LEAK = """\
-[sensor.leak]
+[sensor.bilge]
 map = "linear"
 port = 40
 unit = "1"
@@ -417,14 +417,14 @@ def test_a_motor_gets_its_neutral_before_its_pulses_end(room, monkeypatch):
 @pytest.fixture
 def probe_room(room):
     text = room.file.read_text().replace("[pi.pulses]\n", f"{LEAK}[pi.pulses]\n")
-    room.file.write_text(text.replace("[pi.sensor]\n", '[pi.sensor]\nleak = "analog.a3"\n'))
+    room.file.write_text(text.replace("[pi.sensor]\n", '[pi.sensor]\nbilge = "analog.a3"\n'))
     return room
 
 
 @pytest.mark.parametrize(("dry", "wet"), [(200, 2600), (2600, 180)])
 def test_a_probe_reads_0_dry_and_1_wet_afterwards(dry, wet, probe_room):
-    probe_room.calibrate("leak", "leak", "--dry", dry, "--wet", wet, answers=["", ""])
-    sensor = build_sensor_map(open_pi_vehicle(str(probe_room.file), []).sensor("leak"))
+    probe_room.calibrate("leak", "bilge", "--dry", dry, "--wet", wet, answers=["", ""])
+    sensor = build_sensor_map(open_pi_vehicle(str(probe_room.file), []).sensor("bilge"))
     assert sensor.to_si(dry) == pytest.approx(0, abs=0.002)
     assert sensor.to_si(wet) == pytest.approx(1, abs=0.002)
     assert probe_room.person.asked == 2 and not any(map(any, probe_room.person.pulses))
@@ -432,20 +432,20 @@ def test_a_probe_reads_0_dry_and_1_wet_afterwards(dry, wet, probe_room):
 
 def test_dry_and_wet_that_noise_could_confuse_are_refused(probe_room):
     before = probe_room.file.read_bytes()
-    words = ("leak", "leak", "--dry", 200, "--noise", 20)
+    words = ("leak", "bilge", "--dry", 200, "--noise", 20)
     assert "10 times the noise" in probe_room.calibrate(*words, "--wet", 300, answers=["", ""], code=2)
     assert probe_room.file.read_bytes() == before
     probe_room.calibrate(*words, "--wet", 500, answers=["", ""])
 
 
 def test_a_wet_probe_that_would_read_as_nothing_is_refused(probe_room):
-    narrow = ("--set", "sensor.leak.high_count=2000")
-    assert "widen" in probe_room.calibrate("leak", "leak", *narrow, answers=["", ""], code=2)
+    narrow = ("--set", "sensor.bilge.high_count=2000")
+    assert "widen" in probe_room.calibrate("leak", "bilge", *narrow, answers=["", ""], code=2)
 
 
 def test_a_probe_that_does_not_read_is_refused(probe_room, monkeypatch):
     monkeypatch.setattr("hal.emulated.ads1115.Ads1115.read_word", lambda chip, register: 0)
-    err = probe_room.calibrate("leak", "leak", answers=["", ""], code=2)
+    err = probe_room.calibrate("leak", "bilge", answers=["", ""], code=2)
     assert "gave 0 readings" in err and "analog (ads1115)" in err
 
 
@@ -455,7 +455,7 @@ WHOLE = {
     "clock": (FISH_TEXT, ["yes", "1424", "1500"]),
     "servo tail_1 --spread 60": (FISH_TEXT, ["yes", "+10", "", "5", "-5", "yes", "-20", "", "+20", ""]),
     "thruster fore_port --seconds 0.2 --points 20": (ROV_TEXT, ["yes", "", "", *["", "1"] * 20]),
-    "leak leak": (FISH_TEXT, ["", ""]),
+    "leak bilge": (FISH_TEXT, ["", ""]),
 }
 
 

@@ -104,3 +104,27 @@ def test_through_whole_microseconds_a_saturated_wrench_keeps_its_direction_withi
             cosine = made @ wrench / np.linalg.norm(made) / np.linalg.norm(wrench)
             off_deg.append(np.degrees(np.arccos(min(cosine, 1.0))))
     assert len(off_deg) > 200 and max(off_deg) < 1.0
+
+
+@pytest.mark.parametrize("dead", range(7))
+@given(wrench=wrenches)
+@settings(max_examples=30)
+def test_a_dropped_thruster_gets_nothing_and_the_others_do_what_they_can(dead, wrench):
+    thrust = allocation(VEHICLE)
+    thrust.drop([k == dead for k in range(7)])
+    force = np.array(thrust.forces(wrench))
+    assert force[dead] == pytest.approx(0.0, abs=1e-6)
+    assert (force >= LOW - 1e-9).all() and (force <= HIGH + 1e-9).all()
+    others = [thruster for k, thruster in enumerate(VEHICLE) if k != dead]
+    b = np.array(thruster_matrix(others))
+    nearest = b @ np.linalg.lstsq(b, np.array(wrench), rcond=None)[0]
+    assert np.array(thrust.b) @ force == pytest.approx(thrust.share * nearest, rel=1e-4, abs=1e-3)
+
+
+def test_a_thruster_that_comes_back_is_as_if_it_had_never_gone():
+    thrust, wrench = allocation(VEHICLE), (20.0, -8.0, 5.0, 0.5, 0.2, 1.0)
+    before = list(thrust.forces(wrench))
+    thrust.drop([k == 3 for k in range(7)])
+    assert list(thrust.forces(wrench)) != before
+    thrust.drop([False] * 7)
+    assert list(thrust.forces(wrench)) == before

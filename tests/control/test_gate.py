@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from hal.build import build_board
 from hal.fixed import ONE, fixed
-from onboard.safety import ACTIONS, HOLD, NONE, OFF, SAFE, build_gate
+from onboard.modes import TAIL
+from onboard.safety import ACTIONS, DISARM, NEUTRAL, NONE, Gate, Row, Watch
 from onboard.state import State
 
 RATE_HZ = 100
@@ -95,7 +96,8 @@ def test_outputs_keep_their_limits_and_slew_whatever_is_asked_and_whatever_fires
     driver = OneSensor()
     board = build_board(channels(), driver, RATE_HZ)
     board.actuators[2].map.stays = False  # as a thruster's: off is no force
-    gate = build_gate(failsafes, board, RATE_HZ)
+    watch = Watch([Row(row, board, RATE_HZ) for row in failsafes], TAIL)
+    gate = Gate(board, RATE_HZ)
     state = State(board, 10_000)
     rest = [min(max(a.safe or 0, a.low), a.high) for a in board.actuators]
     last = list(rest)
@@ -105,20 +107,19 @@ def test_outputs_keep_their_limits_and_slew_whatever_is_asked_and_whatever_fires
         state.late_us = 20_000 if late else 0
         driver.count = 0 if present else None
         board.sense()
+        watch.step(state)
         gate.step(state)
         for i, actuator in enumerate(board.actuators):
             output = state.outputs[i]
             if output is None:
-                assert gate.action == OFF or (gate.action == SAFE and actuator.safe is None)
+                assert state.action == DISARM or (state.action == NEUTRAL and actuator.safe is None)
                 if not actuator.map.stays:
                     last[i] = rest[i]
                 continue
             assert type(output) is int
-            assert gate.action != OFF
+            assert state.action != DISARM
             assert actuator.low <= output <= actuator.high
             assert abs(output - last[i]) <= max(1, actuator.slew // RATE_HZ)
-            if gate.action == HOLD:
-                assert output == last[i]
             last[i] = output
         board.act(state.outputs)
 
@@ -126,7 +127,7 @@ def test_outputs_keep_their_limits_and_slew_whatever_is_asked_and_whatever_fires
 @given(st.integers(-2 * ONE, 2 * ONE))
 def test_a_command_held_long_enough_is_reached_or_its_limit_is(command):
     board = build_board(channels(), OneSensor(), RATE_HZ)
-    gate = build_gate([], board, RATE_HZ)
+    gate = Gate(board, RATE_HZ)
     state = State(board, 10_000)
     state.commands[:] = [command] * 3
     for _ in range(150):
@@ -134,13 +135,13 @@ def test_a_command_held_long_enough_is_reached_or_its_limit_is(command):
     for i in (0, 1):
         actuator = board.actuators[i]
         assert state.outputs[i] == min(max(command, actuator.low), actuator.high)
-    assert gate.action == NONE
+    assert state.action == NONE
 
 
 @given(st.lists(st.integers(-ONE, ONE), min_size=1, max_size=50))
 def test_commands_within_limits_and_slew_pass_unchanged(steps):
     board = build_board(channels(), OneSensor(), RATE_HZ)
-    gate = build_gate([], board, RATE_HZ)
+    gate = Gate(board, RATE_HZ)
     state = State(board, 10_000)
     command = 0
     for step in steps:

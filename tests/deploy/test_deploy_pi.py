@@ -11,6 +11,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.deploy.conftest import Card
 from tools.cli import main
+from tools.deploy_pi_release import Run, read_requirements
 
 FISH = ROOT / "onboard" / "vehicles" / "fish.toml"
 
@@ -94,6 +95,16 @@ def test_options_of_the_run_and_changed_settings_go_along(deployed):
     assert (etc / "vehicle.toml").read_text() == FISH.read_text()
 
 
+def test_stations_go_along_with_what_they_need():
+    wanted = Run(
+        "one", "", "cruise", [], None, ("udp:0.0.0.0:14550", "serial:/dev/ttyUSB0@57600"), "/var/lib/caudal/k"
+    )
+    addresses = "--mavlink udp:0.0.0.0:14550 --mavlink serial:/dev/ttyUSB0@57600"
+    assert wanted.options() == f"--scenario cruise {addresses} --mavlink-key /var/lib/caudal/k"
+    extra = set(read_requirements(stations=True)) - set(read_requirements(stations=False))
+    assert len(extra) == 1 and extra.pop().startswith("pymavlink")
+
+
 def test_a_vehicle_file_that_does_not_read_is_refused_before_anything_changes(card, tmp_path, capsys):
     broken = tmp_path / "broken.toml"
     broken.write_text(FISH.read_text().replace("[pi.pulses]", "[pi.pulses]\naddress = 500", 1))
@@ -126,6 +137,9 @@ def test_a_calibration_aboard_that_does_not_fit_the_new_file_is_refused_before_a
         (("--root", "CARD", "--back"), "no release before"),
         (("--ssh", "no-such-ssh", "me@there", "fish"), "there is no no-such-ssh here"),
         (("--", "-oProxyCommand=x", "fish"), "is no host"),
+        (("--root", "CARD", "fish", "--mavlink", "can:1"), "there is no such address"),
+        (("--root", "CARD", "fish", "--mavlink-key", "/var/lib/caudal/key"), "give an ADDRESS with it"),
+        (("--root", "CARD", "fish", "--mavlink", "serial:/dev/my radio@57600"), "has a space in it"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(card, capsys, words, sentence):

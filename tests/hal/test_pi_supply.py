@@ -200,6 +200,17 @@ def test_what_is_no_ina219_and_one_that_forgot_is_named():
     assert "where 0x399f should be" in rig.reason
 
 
+@pytest.mark.parametrize("bus_mv", [7400, 11_100, 12_000, 14_800, 16_000])
+def test_swapped_bytes_that_hide_a_finished_conversion_are_named_too(bus_mv):
+    rig = PowerRig()
+    rig.chip.set(bus_mv=bus_mv, shunt_uv=1000)
+    rig.run(100)
+    assert rig.fresh()[0] == bus_mv // 4
+    rig.faults.set("swapped", 0x41)
+    rig.run(100)
+    assert "ina219" in rig.reason
+
+
 @pytest.mark.parametrize("bit", range(8))
 @pytest.mark.parametrize("level", [0, 1])
 def test_a_bit_that_sticks_never_gives_a_wrong_current(bit, level):

@@ -22,6 +22,7 @@ VITAL = (
     "roll",
     "roll_rate",
 )  # mostly there, or the failsafes would rest the vehicle all the time
+STEADY = ("leak", "battery", "housing_temperature", "housing_pressure")  # or they would end the run early
 
 
 class MadeUpDriver:
@@ -33,6 +34,9 @@ class MadeUpDriver:
         self._span = [s["high_count"] - s["low_count"] for s in sensors]
         self._gap = [40 if s["name"] in VITAL else 4 for s in sensors]
         self._at = [span // 2 if span > 10000 else self._next(span + 1) for span in self._span]
+        self._steady = [s["name"] in STEADY for s in sensors]
+        self._sweeps = [s["name"].endswith(("_angle", "_turns")) for s in sensors]
+        self._tick = 0
         self.sum = 0
         self.moved = 0
 
@@ -42,10 +46,17 @@ class MadeUpDriver:
 
     def read(self, counts):
         i = 0
+        self._tick += 1
         while i < len(counts):
+            if self._sweeps[i]:  # an actuator's feedback: now and then as it should be, mostly not
+                counts[i] = self._low[i] + self._tick * (7 + i) % self._span[i]
+                i += 1
+                continue
             step = self._span[i] // 64 + 1 if self._span[i] < 10000 else 30
             at = self._at[i] + self._next(2 * step + 1) - step
-            if self._span[i] == 1:  # a switch, such as a bumper: touched now and then
+            if self._steady[i]:
+                at = self._span[i] // 2
+            elif self._span[i] == 1:  # a switch, such as a bumper: touched now and then
                 at = 0 if self._next(2000) else 1
             self._at[i] = min(max(at, 0), self._span[i])
             counts[i] = None if self._next(self._gap[i]) == 0 else self._low[i] + self._at[i]

@@ -39,10 +39,13 @@ def board(cruise) -> Iterator[Microbit]:
 
 
 class Still:
-    """Readings in the middle of their range, and what the loop here makes of them."""
+    """Readings in the middle of their range, and what the loop here makes of them. No servo is heard: it would be
+    taken for jammed, and a micro:bit plans no wave round it."""
 
     def __init__(self, sensors):
-        self.counts = [(sensor["low_count"] + sensor["high_count"]) // 2 for sensor in sensors]
+        middles = [(sensor["low_count"] + sensor["high_count"]) // 2 for sensor in sensors]
+        heard = [sensor["name"].endswith("_angle") for sensor in sensors]
+        self.counts = [None if deaf else middle for deaf, middle in zip(heard, middles, strict=True)]
 
     def read(self, counts):
         counts[:] = self.counts

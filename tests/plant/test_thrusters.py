@@ -211,6 +211,37 @@ def test_a_thruster_that_dies_runs_down_and_the_others_go_on():
     assert abs(pushes(body)[2]) < 1e-6 and pushes(body)[[0, 1, 3]].min() > 5
 
 
+def test_turns_are_those_of_the_push_that_is_there_and_have_no_sign():
+    turns = {"kind": "turns", "thruster": "aft_port", "turns_s_per_count": 0.001, "rate_hz": 1000.0}
+    spec = plant(actuator=each(turn_n_s2=[0.014, 0.011], dead_from_s=2.0), sensor={"turns": turns})
+    for us, n_s2 in ((200, 0.014), (-200, 0.011)):
+        world, body = adrift(spec, sensors=["turns"])
+        counts = [None]
+        push(body, AHEAD, us)
+        world.step(1_000_000)
+        body.read(counts)
+        assert 1e-3 * counts[0] == pytest.approx(math.sqrt(abs(pushes(body)[2]) / n_s2), abs=1e-3)
+        world.step(2_000_000)
+        body.read(counts)
+        assert counts == [0]  # dead by then
+
+
+def test_turns_of_something_that_is_no_thruster_are_refused():
+    with pytest.raises(ValueError, match="nobody is not a thruster"):
+        adrift(
+            plant(
+                sensor={
+                    "turns": {
+                        "kind": "turns",
+                        "thruster": "nobody",
+                        "turns_s_per_count": 0.1,
+                        "rate_hz": 50.0,
+                    }
+                }
+            )
+        )
+
+
 def test_pulses_mirrored_fore_and_aft_move_a_vehicle_of_like_ends_the_same_way_back():
     curve = {
         "battery_v": 12.0,

@@ -153,9 +153,14 @@ def settings():
         "control": control(),
         "estimate": estimate(),
         "guidance": guidance(),
+        "surface": {"by": "buoyancy", "frequency_hz": 0.0, "commands": [], "drop": []},
+        "sticks": {"frequency_hz": 2.0, "deflection_deg": 45.0, "depth_m_s": 0.1},
+        "mission": None,
         "failsafes": [
-            failsafe("not_armed", "not_armed", "off"),
-            failsafe("heading_lost", "reading_lost", "safe", sensors=["heading"], delay_s=0.2, clear_s=0.5),
+            failsafe("not_armed", "not_armed", "disarm"),
+            failsafe(
+                "heading_lost", "reading_lost", "neutral", sensors=["heading"], delay_s=0.2, clear_s=0.5
+            ),
         ],
     }
 

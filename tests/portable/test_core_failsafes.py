@@ -1,10 +1,13 @@
-"""The safety gate: every trigger, its delay and its clearing, the strongest action, limits and slew."""
+"""The failsafe table and the gate: delays and clearing, the strongest action, limits and slew."""
 
 from bench_vehicle import BenchDriver, failsafe, sensor, servo
 
 from hal.build import build_board
 from hal.fixed import ONE, fixed
-from onboard.safety import HOLD, NONE, OFF, SAFE, TRIGGERS, WARN, build_gate
+from onboard.modes import AUTO, TAIL
+from onboard.modes import HOLD as HOLD_MODE
+from onboard.modes import SURFACE as SURFACE_MODE
+from onboard.safety import ACTIONS, DISARM, HOLD, NEUTRAL, NONE, SURFACE, WARN, Gate, Row, Watch
 from onboard.state import State
 
 NAN = float("nan")
@@ -24,32 +27,31 @@ class Bench:
         self.board = build_board(channels, self.driver, 100)
         self.state = State(self.board, 10000)
         self.state.armed = armed
-        self.gate = build_gate(list(rows), self.board, 100)
+        self.rows = [Row(row, self.board, 100) for row in rows]
+        self.watch = Watch(self.rows, TAIL)
+        self.gate = Gate(self.board, 100)
 
     def step(self, ticks=1):
         for _ in range(ticks):
             self.board.sense()
+            self.watch.step(self.state)
             self.gate.step(self.state)
         return self.state.outputs
 
     def ticks_until_active(self, wanted=True, most=500):
         for tick in range(1, most):
             self.step()
-            if bool(self.gate.active) == wanted:
+            if bool(self.state.active) == wanted:
                 return tick
         raise AssertionError("it never did")
 
 
-def lost(action="safe", **changes):
+def lost(action="neutral", **changes):
     return failsafe("lost", "reading_lost", action, sensors=["heading"], **changes)
 
 
-def test_every_trigger_has_a_test_here():
-    assert sorted(TRIGGERS) == ["bad_command", "not_armed", "overrun", "reading_lost"]
-
-
 def test_nothing_moves_before_arming():
-    bench = Bench(failsafe("not_armed", "not_armed", "off"), armed=False)
+    bench = Bench(failsafe("not_armed", "not_armed", "disarm"), armed=False)
     bench.state.commands = [ONE, ONE]
     assert bench.step(10) == [None, None]
     bench.state.armed = True
@@ -57,7 +59,7 @@ def test_nothing_moves_before_arming():
 
 
 def test_disarming_takes_effect_in_the_same_tick():
-    bench = Bench(failsafe("not_armed", "not_armed", "off"))
+    bench = Bench(failsafe("not_armed", "not_armed", "disarm"))
     bench.state.commands = [ONE, ONE]
     bench.step(5)
     bench.state.armed = False
@@ -69,7 +71,7 @@ def test_a_lost_reading_fires_after_its_age_and_delay():
     bench.step()
     bench.driver.counts["heading"] = None
     assert bench.ticks_until_active() == 3 + 1 + 10
-    assert bench.gate.action == SAFE
+    assert bench.state.action == NEUTRAL
 
 
 def test_a_reading_back_before_the_delay_fires_nothing():
@@ -78,20 +80,20 @@ def test_a_reading_back_before_the_delay_fires_nothing():
     for _ in range(5):
         bench.driver.counts["heading"] = None
         bench.step(12)
-        assert bench.gate.active == 0
+        assert bench.state.active == 0
         bench.driver.counts["heading"] = 0
         bench.step()
-    assert bench.gate.active == 0
+    assert bench.state.active == 0
 
 
 def test_a_row_clears_once_its_cause_has_been_gone_long_enough():
     bench = Bench(lost(clear_s=0.5))
     bench.driver.counts["heading"] = None
     bench.step(10)
-    assert bench.gate.active == 1
+    assert bench.state.active == 1
     bench.driver.counts["heading"] = 0
     assert bench.ticks_until_active(False) == 51
-    assert bench.gate.action == NONE
+    assert bench.state.action == NONE
 
 
 def test_a_cause_that_comes_back_starts_the_clearing_anew():
@@ -106,49 +108,52 @@ def test_a_cause_that_comes_back_starts_the_clearing_anew():
     assert bench.ticks_until_active(False) == 51
 
 
-def test_a_latched_row_stays_until_disarmed():
+def test_a_latched_row_stays_until_a_person_has_taken_note_after_its_cause_is_gone():
     bench = Bench(lost(latched=True))
     bench.driver.counts["heading"] = None
     bench.step(10)
+    bench.rows[0].acknowledge()
+    bench.step()
+    assert bench.state.active == 1  # the cause is still there
     bench.driver.counts["heading"] = 0
     bench.step(300)
-    assert bench.gate.active == 1
     bench.state.armed = False
-    bench.step(2)
-    assert bench.gate.active == 0
-    bench.state.armed = True
+    bench.step(300)
+    assert bench.state.active == 1
+    bench.rows[0].acknowledge()
     bench.step(5)
-    assert bench.gate.active == 0
+    assert bench.state.active == 0
 
 
-def test_a_late_tick_fires_the_overrun_row():
-    bench = Bench(failsafe("late", "overrun", "hold", limit_ticks=1.5))
-    bench.state.late_us = 15000
+def test_a_cause_seen_while_disarmed_still_counts_after_arming():
+    bench = Bench(lost("hold", delay_s=1.0, latched=True), armed=False)
     bench.step()
-    assert bench.gate.active == 0
-    bench.state.late_us = 15001
+    bench.driver.counts["heading"] = None
+    bench.step(120)
+    bench.driver.counts["heading"] = 0
+    bench.step(10)
+    bench.state.armed = True
     bench.step()
-    assert bench.gate.active == 1 and bench.gate.action == HOLD
-    bench.state.late_us = 0
-    bench.step()
-    assert bench.gate.active == 0
+    assert bench.state.action == HOLD
 
 
-def test_a_command_that_is_no_number_fires_its_row():
+def test_a_command_that_is_no_number_stays_where_it_was_and_fires_its_row_in_the_next_tick():
     for ask in (NAN, None):
-        bench = Bench(failsafe("bad", "bad_command", "off"))
-        bench.state.commands = [0, 0]
+        bench = Bench(failsafe("bad", "bad_command", "disarm"))
+        bench.state.commands = [0, fixed(0.5)]
         bench.step()
-        assert bench.gate.active == 0
+        assert bench.state.active == 0
         bench.state.commands = [0, ask]
+        assert bench.step() == [0, fixed(0.5)]
         assert bench.step() == [None, None]
+        assert not bench.state.armed
 
 
 def test_infinity_is_a_number_too_large():
-    bench = Bench(failsafe("bad", "bad_command", "off"))
+    bench = Bench(failsafe("bad", "bad_command", "disarm"))
     bench.state.commands = [INFINITE, -INFINITE]
     bench.step(300)
-    assert bench.gate.active == 0
+    assert bench.state.active == 0
     assert bench.state.outputs == [ONE, -ONE]
 
 
@@ -157,12 +162,32 @@ def two_rows(first, second):
 
 
 def test_the_strongest_action_wins_in_any_order():
-    ranks = (("warn", WARN), ("hold", HOLD), ("safe", SAFE), ("off", OFF))
-    for first, first_rank in ranks:
-        for second, second_rank in ranks:
+    for first in ACTIONS:
+        for second in ACTIONS:
             bench = two_rows(first, second)
             bench.step()
-            assert bench.gate.action == max(first_rank, second_rank)
+            assert bench.state.action == max(ACTIONS[first], ACTIONS[second])
+
+
+def test_hold_and_surface_change_the_mode_and_the_asked_one_comes_back():
+    for action, mode in (("hold", HOLD_MODE), ("surface", SURFACE_MODE), ("drop", SURFACE_MODE)):
+        bench = Bench(lost(action))
+        bench.step()
+        assert bench.state.mode == AUTO
+        bench.driver.counts["heading"] = None
+        bench.step(5)
+        assert bench.state.mode == mode and bench.state.asked == AUTO
+        bench.driver.counts["heading"] = 0
+        bench.step(5)
+        assert bench.state.mode == AUTO
+
+
+def test_a_vehicle_that_cannot_hold_goes_up_instead():
+    bench = Bench(lost("hold"))
+    bench.watch = Watch(bench.rows, {AUTO: (), SURFACE_MODE: ()})
+    bench.driver.counts["heading"] = None
+    bench.step(5)
+    assert bench.state.action == HOLD and bench.state.mode == SURFACE_MODE
 
 
 def test_every_active_row_has_its_bit():
@@ -170,10 +195,10 @@ def test_every_active_row_has_its_bit():
         failsafe("a", "not_armed", "warn"), lost("warn"), failsafe("c", "not_armed", "warn"), armed=False
     )
     bench.step()
-    assert bench.gate.active == 0b101
+    assert bench.state.active == 0b101
     bench.driver.counts["heading"] = None
     bench.step(9)
-    assert bench.gate.active == 0b111
+    assert bench.state.active == 0b111
 
 
 def test_a_warning_changes_no_command():
@@ -182,17 +207,8 @@ def test_a_warning_changes_no_command():
     assert bench.step() == [100, fixed(0.5) + 200]
 
 
-def test_hold_keeps_the_last_command_whatever_is_asked():
-    bench = Bench(failsafe("a", "not_armed", "hold"))
-    bench.state.commands = [1000, fixed(0.5) + 500]
-    bench.step()
-    bench.state.armed = False
-    bench.state.commands = [-ONE, ONE]
-    assert bench.step(20) == [1000, fixed(0.5) + 500]
-
-
-def test_safe_goes_to_each_actuators_safe_state_within_its_slew():
-    bench = Bench(failsafe("a", "not_armed", "safe"))
+def test_neutral_goes_to_each_actuators_safe_state_within_its_slew():
+    bench = Bench(failsafe("a", "not_armed", "neutral"))
     bench.state.commands = [ONE, -ONE]
     bench.step(100)
     bench.state.armed = False
@@ -224,7 +240,7 @@ def test_a_float_command_leaves_as_an_integer():
 
 
 def test_after_off_a_servo_starts_from_where_it_was():
-    bench = Bench(failsafe("a", "not_armed", "off"))
+    bench = Bench(failsafe("a", "not_armed", "disarm"))
     bench.state.commands = [ONE, ONE]
     bench.step(100)
     bench.state.armed = False
@@ -235,9 +251,9 @@ def test_after_off_a_servo_starts_from_where_it_was():
 
 
 def test_after_off_an_actuator_that_does_not_stay_starts_from_rest():
-    bench = Bench()
+    bench = Bench(failsafe("a", "not_armed", "disarm"))
     bench.board.actuators[1].map.stays = False
-    bench.gate = build_gate([failsafe("a", "not_armed", "off")], bench.board, 100)
+    bench.gate = Gate(bench.board, 100)
     bench.state.commands = [ONE, ONE]
     bench.step(100)
     bench.state.armed = False
@@ -247,13 +263,28 @@ def test_after_off_an_actuator_that_does_not_stay_starts_from_rest():
 
 
 def test_the_state_says_whether_commands_got_through():
-    bench = Bench(failsafe("not_armed", "not_armed", "off"), lost("warn"))
+    bench = Bench(failsafe("not_armed", "not_armed", "disarm"), lost("warn"))
     bench.driver.counts["heading"] = 0
     bench.step()
     assert bench.state.free
     bench.driver.counts["heading"] = None
     bench.step(20)
-    assert bench.gate.action == WARN and bench.state.free
+    assert bench.state.action == WARN and bench.state.free
     bench.state.armed = False
     bench.step()
     assert not bench.state.free
+
+
+def test_slow_halves_what_pushes_and_leaves_joints_their_room():
+    bench = Bench(failsafe("a", "not_armed", "slow"))
+    bench.board.actuators[1].map.pushes = True
+    bench.gate = Gate(bench.board, 100)
+    bench.state.commands = [ONE, ONE]
+    assert bench.step(200) == [ONE, ONE]
+    bench.state.armed = False
+    assert bench.step() == [ONE, ONE - STEP]
+    assert bench.step(200) == [ONE, ONE // 2]
+
+
+def test_surface_is_stronger_than_hold_and_weaker_than_neutral():
+    assert HOLD < SURFACE < NEUTRAL < DISARM

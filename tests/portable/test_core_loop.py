@@ -5,8 +5,12 @@ from bench_vehicle import BenchDriver, failsafe, schedule, sensor, servo, settin
 from hal.build import build_board
 from hal.fixed import ONE, fixed
 from onboard.app import build_loop
+from onboard.guidance.switch import Switch
+from onboard.helm import Helm
 from onboard.loop import Loop, Stage
-from onboard.safety import build_gate
+from onboard.modes import TAIL
+from onboard.safety import Gate, Row, Watch
+from onboard.state import State
 
 
 class Bench:
@@ -23,9 +27,13 @@ class Bench:
         board = build_board(channels, self.driver, 100)
         names = ("estimate", "guide", "control")
         stages = [Stage(name, n, self.stage(name)) for name, n in zip(names, every)]
-        gate = build_gate([failsafe("not_armed", "not_armed", "off")], board, 100)
-        self.loop = Loop(board, stages, gate, 100)
+        state = State(board, 10000)
+        rows = [Row(failsafe("not_armed", "not_armed", "disarm"), board, 100)]
+        watch, gate = Watch(rows, TAIL), Gate(board, 100)
+        helm = Helm(state, TAIL, rows, {"by": "buoyancy"})
+        self.loop = Loop(board, state, stages[:1], watch, stages[1:], gate, helm, 100)
         self.spy("sense", board, "sense")
+        self.spy("watch", watch, "step")
         self.spy("gate", gate, "step")
         self.spy("act", board, "act")
 
@@ -55,22 +63,23 @@ class Bench:
 def test_a_tick_runs_its_stages_in_order_gate_and_act_last():
     bench = Bench()
     bench.loop.tick()
-    assert bench.ran == ["sense", "estimate", "guide", "control", "gate", "act"]
+    assert bench.ran == ["sense", "estimate", "watch", "guide", "control", "gate", "act"]
 
 
 def test_a_stage_runs_every_nth_tick_from_the_first():
     bench = Bench((1, 5, 10))
     for _ in range(20):
         bench.loop.tick()
-    assert [bench.ran.count(name) for name in ("sense", "estimate", "guide", "control", "act")] == [
+    assert [bench.ran.count(name) for name in ("sense", "estimate", "watch", "guide", "control", "act")] == [
+        20,
         20,
         20,
         4,
         2,
         20,
     ]
-    assert bench.ran[:6] == ["sense", "estimate", "guide", "control", "gate", "act"]
-    assert bench.ran[6:10] == ["sense", "estimate", "gate", "act"]
+    assert bench.ran[:7] == ["sense", "estimate", "watch", "guide", "control", "gate", "act"]
+    assert bench.ran[7:12] == ["sense", "estimate", "watch", "gate", "act"]
 
 
 def test_stages_see_the_tick_they_run_in():
@@ -105,7 +114,7 @@ def test_disarming_stills_everything_in_the_next_tick():
 
 
 def test_an_exception_in_any_stage_ends_in_the_safe_state_with_its_reason():
-    for name in ("sense", "estimate", "guide", "control", "gate", "act"):
+    for name in ("sense", "estimate", "watch", "guide", "control", "gate", "act"):
         bench = Bench()
         bench.loop.arm()
         for _ in range(5):
@@ -170,14 +179,23 @@ def test_ticks_are_counted_after_a_fault_too():
     assert bench.loop.ticks == 3
 
 
-def test_a_vehicle_estimates_and_swims_every_tick_and_guides_at_its_guidance_rate():
-    for scenario in (wander(), schedule((0.0, 1.0, 1.0, 0.0))):
-        loop = build_loop(settings(), scenario, BenchDriver())
-        every = {}
-        for stage in loop.stages:
-            every[stage.name] = stage.every
-        assert (every["estimate"], every["guide"], every["gait"]) == (1, 10, 1)
-        assert loop.stages[0].name == "estimate" and loop.stages[-1].name == "gait"
+def test_a_vehicle_swims_every_tick_and_guides_at_its_guidance_rate_and_in_a_new_mode_at_once():
+    loop = build_loop(settings(), wander(), BenchDriver())
+    ran = []
+
+    class Spy:
+        def begin(self, state):
+            ran.append(("begin", state.tick))
+
+        def step(self, state):
+            ran.append(("step", state.tick))
+
+    loop.stages[0] = Stage("guide", 1, Switch({0: Spy(), 2: Spy()}, 10).step)
+    for tick in range(25):
+        if tick == 14:
+            loop.tell("mode", "hold", "pilot")
+        loop.tick()
+    assert ran == [("step", 0), ("step", 10), ("begin", 14), ("step", 14), ("step", 20)]
 
 
 def test_a_wired_vehicle_swims_only_when_armed():

@@ -6,6 +6,7 @@ from swum import swum
 
 SEEDS = range(3)
 SOFT = "plant.actuator.tail_yaw.stiffness_n_m_rad=8.0"
+UNJUDGED = "actuator.tail_yaw.off_rad=3.0"  # or a tail that falls so far short is found, and swum round
 NO_LAG = "gait.waves=0.0"
 # [scenario.speeds]: the last beats of each row.
 FREQUENCIES_HZ = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
@@ -39,7 +40,7 @@ def test_with_its_stiff_servo_it_swims_the_faster_the_faster_it_beats():
 
 
 def test_with_a_soft_servo_it_is_fastest_at_1_to_1_5_hz_and_then_goes_backward():
-    run = swim("speeds", 0, SOFT)
+    run = swim("speeds", 0, SOFT, UNJUDGED)
     speeds = np.array([mean(run["speed_m_s"], *span) for span in SETTLED_S])
     assert FREQUENCIES_HZ[int(speeds.argmax())] in (1.0, 1.5), speeds
     assert speeds[-1] < -0.03, speeds

@@ -10,6 +10,7 @@ from tools.vehicles import open_vehicle
 
 SEEDS = range(3)
 CURRENT = "plant.tree.current_m_s=[0.05,0.02,0]"
+STRONG = "plant.tree.current_m_s=[0.2,0.1,0]"
 BLIND = tuple(f"plant.sensor.{axis}.{key}" for axis in "xy" for key in ("drop_from_s=20.0", "drop_for_s=5.0"))
 ROUGH = (
     "plant.tree.body.0.drag.quadratic=[15,25,30,0.5,0.6,0.5]",
@@ -34,9 +35,14 @@ def swim(scenario: str, seed: int, seconds: float, *overrides: str) -> dict[str,
         told = [want.x_m, want.y_m, want.depth_m, want.heading_rad]
         believed = [is_.x_m, is_.y_m, is_.depth_m, is_.heading_rad]
         nis = [getattr(is_, f"{name}_nis") for name in NAMES]
-        rows.append([*truth, *(nan if v is None else v for v in (*told, *believed, *nis))])
+        marked = [k + 1 for k, off in enumerate(state.not_following) if off]  # at most one thruster
+        rows.append([*truth, *(nan if v is None else v for v in (*told, *believed, *nis)), sum(marked)])
     assert fleet.fault is None
-    fields = [*body.truth_fields, *(f"{part}_{name}" for part in ("want", "is", "nis") for name in NAMES)]
+    fields = [
+        *body.truth_fields,
+        *(f"{part}_{name}" for part in ("want", "is", "nis") for name in NAMES),
+        "found",
+    ]
     run = dict(zip(fields, np.array(rows).T, strict=True))
     assert fleet.world.collisions == 0
     return run
@@ -91,11 +97,39 @@ def test_five_seconds_without_a_camera_cost_less_than_15_cm(scenario, seed):
     assert off_m(run, "is").max() < 0.15 and off_m(run, "want", 10.0).max() < 0.15
 
 
-@pytest.mark.parametrize("thruster", ["fore_port", "aft_starboard", "lift_port", "lift_fore"])
-def test_one_dead_thruster_does_not_end_station_keeping(thruster):
-    run = swim("station", 0, 60.0, CURRENT, f"plant.actuator.{thruster}.dead_from_s=15.0")
+LEVEL = ("fore_port", "fore_starboard", "aft_port", "aft_starboard")
+LIFTS = ("lift_port", "lift_starboard", "lift_fore")
+
+
+@pytest.mark.parametrize("current", [CURRENT, STRONG], ids=["weak", "strong"])
+@pytest.mark.parametrize("thruster", LEVEL + LIFTS)
+def test_one_dead_thruster_is_found_by_its_turns_and_station_is_kept_to_centimetres(thruster, current):
+    run = swim("station", 0, 60.0, current, f"plant.actuator.{thruster}.dead_from_s=15.0")
     assert np.abs(run[f"{thruster}_n"][50 * 20 :]).max() < 1e-9
-    assert off_m(run, "want", 10.0).max() < 0.20 and off_deg(run, "want", 10.0).max() < 15.0
+    found_s = np.argmax(run["found"] > 0) / 50 - 15.0
+    print(f"{thruster}: found after {found_s:.2f} s, {1e3 * off_m(run, 'want', 10.0).max():.0f} mm")
+    assert 0.3 < found_s < 10.0  # it is not known before it is asked for something
+    assert run["found"][-1] == 1 + (LEVEL + LIFTS).index(thruster)
+    assert off_m(run, "want", 10.0).max() < 0.03 and off_deg(run, "want", 10.0).max() < 4.0
+    tilt_deg = np.degrees(np.abs([run["roll_rad"], run["pitch_rad"]])).max()
+    assert tilt_deg < (2.0 if thruster in LEVEL else 6.0)  # two lifts hold no attitude, but the depth
+
+
+def test_a_thruster_that_turns_again_is_used_again():
+    vehicle = open_vehicle("rov", [STRONG])
+    fleet = Fleet(vehicle, "station", 0)
+    loop, body = fleet.swimmers[0].loop, fleet.swimmers[0].body
+    fleet.arm()
+    write = body.write
+    for tick in range(50 * 40):
+        dead = 50 * 10 <= tick < 50 * 20
+        body.write = lambda outputs, dead=dead: write(
+            [1500 if dead and i == 2 else o for i, o in enumerate(outputs)]
+        )
+        fleet.step()
+        if tick == 50 * 20 - 1:
+            assert loop.state.not_following == [i == 2 for i in range(7)]
+    assert not any(loop.state.not_following) and abs(loop.state.commands[2]) > 0
 
 
 def test_sticks_command_speeds_and_what_is_let_go_is_held():
@@ -114,8 +148,14 @@ def test_a_pilot_flies_all_over_the_tank_and_hits_nothing():
     assert rms(off_m(run, "want")) < 0.05
 
 
-def test_it_moves_nothing_before_it_knows_where_it_is():
+def test_it_moves_nothing_while_it_does_not_know_where_it_is_and_goes_up_after_a_second():
     blind = tuple(f"plant.sensor.x.{key}" for key in ("drop_from_s=0.0", "drop_for_s=8.0"))
     run = swim("station", 0, 6.0, *blind)
     forces = np.array([run[name] for name in run if name.endswith("_n")])
-    assert len(forces) == 7 and not forces.any()
+    lifts = np.array([run[name] for name in run if name.startswith("lift_") and name.endswith("_n")])
+    assert len(forces) == 7 and not forces[:, :50].any()  # mode_unable has a delay of 1 s
+    assert (
+        len(lifts) == 3
+        and lifts[:, 100:].min() > 7.0
+        and np.abs(forces[:, 100:]).sum() == lifts[:, 100:].sum()
+    )

@@ -1,0 +1,88 @@
+"""Modes of a vehicle that holds any pose: sticks, station where it is, a place, a mission. Portable; floats."""
+
+from onboard.guidance.pose import PoseTask, Sticks, approach, off_m
+from onboard.guidance.waypoints import Visits
+
+NOTHING = {"rock": None}  # no task's settings
+
+
+class Live(PoseTask):
+    """A pilot's sticks as they come: each commands a speed, and what is let go is held."""
+
+    def __init__(self, control, guide_hz):
+        super().__init__(NOTHING, control, guide_hz)
+        self._sticks = Sticks(control, guide_hz)
+
+    def begin(self, state):
+        super().begin(state)
+        self._sticks.rest()
+
+    def lead(self, state):
+        self._sticks.move(state.estimate, state.want, state.sticks)
+
+
+class Stay(PoseTask):
+    """Station where it was when it was told to."""
+
+    def __init__(self, control, guide_hz):
+        super().__init__(NOTHING, control, guide_hz)
+        self._goal = None
+
+    def begin(self, state):
+        super().begin(state)
+        self._goal = None
+
+    def lead(self, state):
+        want = state.want
+        if self._goal is None:
+            self._goal = [want.x_m, want.y_m, want.depth_m, want.heading_rad]
+        approach(want, self._goal, self._cruise, self._dt)
+        self.error_m = off_m(state.estimate, self._goal)
+
+
+class GoTo(PoseTask):
+    """A place: what is not said of it stays as it was."""
+
+    def __init__(self, control, guide_hz):
+        super().__init__(NOTHING, control, guide_hz)
+        self._asked = None
+        self._goal = None
+
+    def begin(self, state):
+        super().begin(state)
+        self._asked = None
+
+    def lead(self, state):
+        want = state.want
+        if self._asked is not state.place:
+            self._asked = state.place
+            here = (want.x_m, want.y_m, want.depth_m, want.heading_rad)
+            self._goal = [own if told is None else told for told, own in zip(state.place, here)]
+        approach(want, self._goal, self._cruise, self._dt)
+        self.error_m = off_m(state.estimate, self._goal)
+
+
+class Tour(PoseTask):
+    """The mission's way-points, with the heading it has."""
+
+    def __init__(self, near_m, control, guide_hz):
+        super().__init__(NOTHING, control, guide_hz)
+        self._visits = Visits(near_m, guide_hz)
+
+    def lead(self, state):
+        goal = self._visits.goal(state)
+        if goal is None:
+            return
+        goal = (goal[0], goal[1], goal[2], state.want.heading_rad)
+        approach(state.want, goal, self._cruise, self._dt)
+        self.error_m = off_m(state.estimate, goal)
+
+
+class Rest:
+    """Wants nothing: another stage commands."""
+
+    def begin(self, state):
+        pass
+
+    def step(self, state):
+        pass

@@ -1,0 +1,288 @@
+"""Commands: each becomes an order, or is answered at once; every one gets its COMMAND_ACK, and a refusal its reason."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from onboard import modes
+from onboard.station.dialect import mavlink, name_of
+from onboard.station.pilot import GLOBAL, heading_of
+
+if TYPE_CHECKING:
+    from onboard.station.session import Session
+
+ACCEPTED, DENIED = mavlink.MAV_RESULT_ACCEPTED, mavlink.MAV_RESULT_DENIED
+FAILED, UNSUPPORTED = mavlink.MAV_RESULT_FAILED, mavlink.MAV_RESULT_UNSUPPORTED
+BUSY = mavlink.MAV_RESULT_TEMPORARILY_REJECTED
+
+PARTS = {  # FAILURE_UNIT
+    mavlink.FAILURE_UNIT_SENSOR_GYRO: "gyro",
+    mavlink.FAILURE_UNIT_SENSOR_MAG: "heading",
+    mavlink.FAILURE_UNIT_SENSOR_BARO: "depth",
+    mavlink.FAILURE_UNIT_SENSOR_GPS: "position",
+    mavlink.FAILURE_UNIT_SENSOR_VIO: "position",
+    mavlink.FAILURE_UNIT_SENSOR_DISTANCE_SENSOR: "sonar",
+    mavlink.FAILURE_UNIT_SYSTEM_BATTERY: "battery",
+    mavlink.FAILURE_UNIT_SYSTEM_MOTOR: "thruster",
+    mavlink.FAILURE_UNIT_SYSTEM_SERVO: "servo",
+}
+BEFALLS = {  # FAILURE_TYPE
+    mavlink.FAILURE_TYPE_OK: "ok",
+    mavlink.FAILURE_TYPE_OFF: "off",
+    mavlink.FAILURE_TYPE_STUCK: "stuck",
+    mavlink.FAILURE_TYPE_GARBAGE: "garbage",
+    mavlink.FAILURE_TYPE_WRONG: "wrong",
+    mavlink.FAILURE_TYPE_SLOW: "slow",
+    mavlink.FAILURE_TYPE_DELAYED: "delayed",
+    mavlink.FAILURE_TYPE_INTERMITTENT: "intermittent",
+}
+
+
+@dataclass(frozen=True)
+class Command:
+    """As a COMMAND_LONG or a COMMAND_INT has it; a place is in degrees, or metres in a local frame."""
+
+    number: int
+    params: tuple[float, ...]  # 1 to 7
+    frame: int
+    sender: tuple[int, int]
+
+    @classmethod
+    def of(cls, message: Any, sender: tuple[int, int]) -> "Command":
+        first = message.param1, message.param2, message.param3, message.param4
+        if message.get_type() == "COMMAND_INT":
+            scale = 1e7 if message.frame in GLOBAL else 1e4
+            place = message.x / scale, message.y / scale, message.z
+            return cls(message.command, (*first, *place), message.frame, sender)
+        place = message.param5, message.param6, message.param7
+        return cls(message.command, (*first, *place), mavlink.MAV_FRAME_GLOBAL_RELATIVE_ALT, sender)
+
+    def whole(self, k: int) -> int:
+        """Parameter k (from 1) as a whole number; -1 where it is none."""
+        value = self.params[k - 1]
+        return int(value) if value == value and abs(value) < 1e9 and value == int(value) else -1
+
+
+Answer = tuple[int, str | None] | None  # MAV_RESULT and a reason; None: the answer comes with an order's
+
+
+class Commands:
+    HEARS = {
+        "COMMAND_LONG": "answered with COMMAND_ACK, always",
+        "COMMAND_INT": "the same",
+        "SET_MODE": "the older way to change the mode",
+    }
+
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+        self._craft = session.craft
+
+    def command_long(self, message: Any) -> None:
+        command = Command.of(message, self._session.heard_from)
+        entry = TABLE.get(command.number)
+        if entry is None:
+            self._ack(command, UNSUPPORTED)
+            return
+        answer = entry[0](self, command)
+        if answer is not None:
+            self._answer(command, *answer)
+
+    command_int = command_long
+
+    def set_mode(self, message: Any) -> None:
+        number = mavlink.MAVLINK_MSG_ID_SET_MODE  # a station that speaks the old way knows it by this number
+        command = Command(number, (), 0, self._session.heard_from)
+        name = self._craft.numbers.name(message.custom_mode)
+        if not message.base_mode & mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED or name is None:
+            self._answer(command, DENIED, f"there is no mode {message.custom_mode:#x}")
+        else:
+            self._order(command, "mode", name)
+
+    # ---- what commands do
+
+    def _arm_or_disarm(self, command: Command) -> Answer:
+        if command.whole(1) not in (0, 1):
+            return DENIED, "arm is 1, disarm is 0"
+        self._order(command, "arm" if command.whole(1) else "disarm")
+        return None
+
+    def _set_mode(self, command: Command) -> Answer:
+        base, main, sub = command.whole(1), *command.params[1:3]
+        name = self._craft.numbers.name_of_command(main, sub) if main == main and sub == sub else None
+        if base < 0 or not base & mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED or name is None:
+            return DENIED, f"there is no such mode; there are {', '.join(self._craft.modes)}"
+        self._order(command, "mode", name)
+        return None
+
+    def _hold(self, command: Command) -> Answer:
+        self._order(command, "mode", modes.NAMES[modes.HOLD])
+        return None
+
+    def _surface(self, command: Command) -> Answer:
+        self._order(command, "mode", modes.NAMES[modes.SURFACE])
+        return None
+
+    def _pause_or_continue(self, command: Command) -> Answer:
+        if command.whole(1) not in (0, 1):
+            return DENIED, "0 is pause, 1 is continue"
+        self._order(command, "mode", modes.NAMES[modes.MISSION if command.whole(1) else modes.HOLD])
+        return None
+
+    def _go(self, command: Command) -> Answer:
+        """To a place, and into the mode for it, if the station asks for that, too."""
+        change = max(command.whole(2), 0) & mavlink.MAV_DO_REPOSITION_FLAGS_CHANGE_MODE
+        if not change and self._craft.snapshot.asked != modes.GOTO:
+            return DENIED, "it is not in mode goto, and the command does not ask for it"
+        yaw, latitude, longitude, altitude = command.params[3:]
+        if command.frame not in GLOBAL or self._craft.places.origin is None:
+            return DENIED, "it needs a global frame, and an origin in the vehicle's file"
+        if not (math.isfinite(latitude) and math.isfinite(longitude)):
+            return DENIED, "it has no latitude and longitude"
+        x_m, y_m = self._craft.places.from_globe(latitude, longitude)
+        depth_m = None if altitude != altitude else -altitude
+        heading_rad = None if yaw != yaw else heading_of(self._craft, yaw)
+        place = x_m, y_m, depth_m, heading_rad
+
+        def there(refusal: str | None) -> None:
+            if refusal or not change:
+                self._done(command, refusal)
+            else:
+                self._order(command, "mode", modes.NAMES[modes.GOTO])
+
+        if not self._session.order("goto", *place, done=there):
+            return BUSY, None
+        return None
+
+    def _start_mission(self, command: Command) -> Answer:
+        first = command.whole(1)
+        if first < 0:
+            return DENIED, "there is no such item"
+
+        def begun(refusal: str | None) -> None:
+            if refusal:
+                self._answer(command, DENIED, None)
+            else:
+                self._order(command, "mode", modes.NAMES[modes.MISSION])
+
+        if first == 0:  # from where it is
+            self._order(command, "mode", modes.NAMES[modes.MISSION])
+        else:
+            self._session.missions.begin(first, begun)
+        return None
+
+    def _set_current(self, command: Command) -> Answer:
+        self._session.missions.begin(
+            command.whole(1), lambda refusal: self._ack(command, DENIED if refusal else ACCEPTED)
+        )
+        return None
+
+    def _request_message(self, command: Command) -> Answer:
+        number = command.whole(1)
+        if number == mavlink.MAVLINK_MSG_ID_MESSAGE_INTERVAL:
+            return self._tell_interval(command.whole(2))
+        if not self._session.telemetry.knows(number):
+            return UNSUPPORTED, None
+        if not self._session.say_now(number):
+            return BUSY, None
+        return ACCEPTED, None
+
+    def _set_interval(self, command: Command) -> Answer:
+        done = self._session.telemetry.set_interval(command.whole(1), command.params[1])
+        return (ACCEPTED if done else DENIED), None
+
+    def _get_interval(self, command: Command) -> Answer:
+        return self._tell_interval(command.whole(1))
+
+    def _tell_interval(self, number: int) -> Answer:
+        if not 0 <= number < 1 << 16:
+            return DENIED, None
+        interval_us = self._session.telemetry.interval_us(number)
+        self._session.say(mavlink.MAVLink_message_interval_message(number, interval_us))
+        return ACCEPTED, None
+
+    def _tell_version(self, command: Command) -> Answer:
+        self._session.say_now(mavlink.MAVLINK_MSG_ID_AUTOPILOT_VERSION)
+        return ACCEPTED, None
+
+    def _tell_home(self, command: Command) -> Answer:
+        said = self._session.say_now(mavlink.MAVLINK_MSG_ID_HOME_POSITION)
+        return (ACCEPTED, None) if said else (DENIED, "the vehicle's file declares no station.origin")
+
+    def _check(self, command: Command) -> Answer:
+        active = [name for name, _ in self._craft.active_rows(self._craft.snapshot)]
+        text = f"active failsafes: {', '.join(active)}" if active else "no failsafe is active"
+        self._session.text(mavlink.MAV_SEVERITY_NOTICE, text)
+        return ACCEPTED, None
+
+    def _inject_failure(self, command: Command) -> Answer:
+        part, befalls = PARTS.get(command.whole(1)), BEFALLS.get(command.whole(2))
+        if part is None or befalls is None:
+            return UNSUPPORTED, None
+
+        def done(refusal: str | None) -> None:
+            if refusal is None:
+                self._craft.bridge.note(
+                    "failure rehearsed", vehicle=self._craft.name, part=part, befalls=befalls
+                )
+            self._done(command, refusal)
+
+        if not self._craft.bridge.fail(part, befalls, max(command.whole(3), 0), done):
+            return DENIED, "failures are for simulations that can have them"
+        return None
+
+    def _calibrate(self, command: Command) -> Answer:
+        return DENIED, "not from a station: use caudal calibrate on the vehicle"
+
+    def _reboot(self, command: Command) -> Answer:
+        return DENIED, "its service manager starts and stops it"
+
+    def _set_home(self, command: Command) -> Answer:
+        return DENIED, "home is the origin in the vehicle's file"
+
+    # ---- answers
+
+    def _order(self, command: Command, kind: str, *values: Any) -> None:
+        if not self._session.order(kind, *values, done=lambda refusal: self._done(command, refusal)):
+            self._answer(command, BUSY, f"{kind}: too many orders wait")
+
+    def _done(self, command: Command, refusal: str | None) -> None:
+        self._answer(command, DENIED if refusal else ACCEPTED, refusal)
+
+    def _answer(self, command: Command, result: int, why: str | None) -> None:
+        if result == DENIED and why:
+            self._session.text(mavlink.MAV_SEVERITY_WARNING, why)
+        self._ack(command, result)
+
+    def _ack(self, command: Command, result: int) -> None:
+        self._session.say(mavlink.MAVLink_command_ack_message(command.number, result, 0, 0, *command.sender))
+
+
+Handler = Callable[[Commands, Command], Answer]
+
+# Every command that is known; all others are answered as unsupported.
+TABLE: dict[int, tuple[Handler, str]] = {
+    mavlink.MAV_CMD_COMPONENT_ARM_DISARM: (Commands._arm_or_disarm, "arm, disarm; forcing changes nothing"),
+    mavlink.MAV_CMD_DO_SET_MODE: (Commands._set_mode, "a mode, by number"),
+    mavlink.MAV_CMD_NAV_LOITER_UNLIM: (Commands._hold, "mode hold"),
+    mavlink.MAV_CMD_NAV_LAND: (Commands._surface, "mode surface"),
+    mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH: (Commands._surface, "mode surface: back is up"),
+    mavlink.MAV_CMD_DO_PAUSE_CONTINUE: (Commands._pause_or_continue, "mode hold, mode mission"),
+    mavlink.MAV_CMD_DO_REPOSITION: (Commands._go, "a place, and mode goto"),
+    mavlink.MAV_CMD_MISSION_START: (Commands._start_mission, "mode mission, from an item on"),
+    mavlink.MAV_CMD_DO_SET_MISSION_CURRENT: (Commands._set_current, "which item it goes to"),
+    mavlink.MAV_CMD_REQUEST_MESSAGE: (Commands._request_message, "once, one of the messages that it tells"),
+    mavlink.MAV_CMD_SET_MESSAGE_INTERVAL: (Commands._set_interval, "how often, for this station"),
+    mavlink.MAV_CMD_GET_MESSAGE_INTERVAL: (Commands._get_interval, "how often"),
+    mavlink.MAV_CMD_REQUEST_AUTOPILOT_CAPABILITIES: (Commands._tell_version, "AUTOPILOT_VERSION"),
+    mavlink.MAV_CMD_GET_HOME_POSITION: (Commands._tell_home, "HOME_POSITION"),
+    mavlink.MAV_CMD_RUN_PREARM_CHECKS: (Commands._check, "what bars arming, in words"),
+    mavlink.MAV_CMD_INJECT_FAILURE: (Commands._inject_failure, "in a simulation: breaks a part of it"),
+    mavlink.MAV_CMD_PREFLIGHT_CALIBRATION: (Commands._calibrate, "refused: `caudal calibrate`"),
+    mavlink.MAV_CMD_PREFLIGHT_REBOOT_SHUTDOWN: (Commands._reboot, "refused"),
+    mavlink.MAV_CMD_DO_SET_HOME: (Commands._set_home, "refused: home is the origin"),
+}
+
+
+def command_names() -> dict[str, str]:
+    return {name_of("MAV_CMD", number): about for number, (_, about) in TABLE.items()}

@@ -1,0 +1,86 @@
+"""Modes as numbers on the wire. What a number means depends on whom the vehicle says it is (HEARTBEAT.autopilot).
+
+ours      PX4               ArduSub      generic: onboard/modes.py's own
+auto      Auto: Ready       Circle       0        (the scenario's own task; stations have no word for it)
+manual    Manual            Manual       1
+hold      Auto: Loiter      PosHold      2
+goto      Offboard          Guided       3
+mission   Auto: Mission     Auto         4
+surface   Auto: Land        Surface      5
+"""
+
+from onboard import modes
+from onboard.station.dialect import mavlink
+
+AUTOPILOTS = {
+    "px4": mavlink.MAV_AUTOPILOT_PX4,
+    "ardupilot": mavlink.MAV_AUTOPILOT_ARDUPILOTMEGA,
+    "generic": mavlink.MAV_AUTOPILOT_GENERIC,
+}
+
+
+def px4(main: int, sub: int = 0) -> int:
+    return main << 16 | sub << 24
+
+
+NUMBERS = {
+    "px4": {
+        modes.AUTO: px4(4, 1),
+        modes.MANUAL: px4(1),
+        modes.HOLD: px4(4, 3),
+        modes.GOTO: px4(6),
+        modes.MISSION: px4(4, 4),
+        modes.SURFACE: px4(4, 6),
+    },
+    "ardupilot": {
+        modes.AUTO: 7,
+        modes.MANUAL: 19,
+        modes.HOLD: 16,
+        modes.GOTO: 4,
+        modes.MISSION: 3,
+        modes.SURFACE: 9,
+    },
+    "generic": {mode: mode for mode in range(len(modes.NAMES))},
+}
+# What stations ask for by other names. Stabilised, altitude and position control are a pilot's sticks: MAVSDK starts
+# manual control by them. A return is wanted by whoever wants the vehicle back, and back is up.
+ALSO = {
+    "px4": {
+        px4(2): modes.MANUAL,
+        px4(3): modes.MANUAL,
+        px4(7): modes.MANUAL,
+        px4(4, 5): modes.SURFACE,
+    },
+    "ardupilot": {0: modes.MANUAL, 2: modes.MANUAL},
+}
+
+_FLAG = mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED
+_LEADS = mavlink.MAV_MODE_FLAG_STABILIZE_ENABLED | mavlink.MAV_MODE_FLAG_GUIDED_ENABLED
+BASE = {
+    modes.AUTO: _FLAG | mavlink.MAV_MODE_FLAG_AUTO_ENABLED | _LEADS,
+    modes.MANUAL: _FLAG | mavlink.MAV_MODE_FLAG_MANUAL_INPUT_ENABLED,
+    modes.HOLD: _FLAG | mavlink.MAV_MODE_FLAG_AUTO_ENABLED | _LEADS,
+    modes.GOTO: _FLAG | _LEADS,
+    modes.MISSION: _FLAG | mavlink.MAV_MODE_FLAG_AUTO_ENABLED | _LEADS,
+    modes.SURFACE: _FLAG | mavlink.MAV_MODE_FLAG_AUTO_ENABLED | _LEADS,
+}
+
+
+class ModeNumbers:
+    def __init__(self, autopilot: str) -> None:
+        self.number = NUMBERS[autopilot]
+        self._modes = {number: mode for mode, number in self.number.items()} | ALSO.get(autopilot, {})
+        self._px4 = autopilot == "px4"
+
+    def name(self, custom: int) -> str | None:
+        """The mode of a number, or None if there is none."""
+        mode = self._modes.get(custom)
+        return None if mode is None else modes.NAMES[mode]
+
+    def name_of_command(self, main: float, sub: float) -> str | None:
+        """As MAV_CMD_DO_SET_MODE has it: PX4's stations send the two halves apart."""
+        if not (0 <= main < 1 << 24 and 0 <= sub < 256):
+            return None
+        if self._px4 and main < 256:
+            return self.name(px4(int(main), int(sub)))
+        return self.name(int(main))

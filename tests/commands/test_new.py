@@ -1,0 +1,56 @@
+"""`caudal new`: a vehicle file of one's own that swims at once."""
+
+import re
+
+import pytest
+
+import onboard.vehicle
+from hal.vehicle_file import VehicleFile
+from tools.vehicles import open_vehicle
+
+
+@pytest.mark.parametrize("like", onboard.vehicle.names())
+def test_a_new_vehicle_is_sound_and_swims_by_its_name_from_an_empty_folder(caudal, like):
+    assert caudal.json("new", "vehicle", "mine", "--like", like)["file"] == "mine.toml"
+    assert caudal.json("check", "mine")["sound"]
+    run = caudal.json("run", "mine", "--for", 2, "--log", "a.mcap")
+    assert run["vehicle"] == "mine" and run["fault"] is None
+    original = open_vehicle(like)
+    assert caudal.json("check", "mine")["scenarios"] == list(original.settings["scenarios"])
+
+
+@pytest.mark.parametrize("like", onboard.vehicle.names())
+def test_its_guide_names_the_lines_to_change(caudal, like):
+    caudal.json("new", "vehicle", "mine", "--like", like)
+    lines = (caudal.folder / "mine.toml").read_text().split("\n")
+    guide = re.findall(r"(?m)^#   line +(\d+)  ([a-z_.]+):", "\n".join(lines[:12]))
+    assert len(guide) >= 4
+    for number, key in guide:
+        assert key in lines[int(number) - 1]
+
+
+def test_all_that_the_original_says_is_in_it(caudal):
+    caudal.json("new", "vehicle", "mine", "--like", "snake")
+    mine = VehicleFile.open(str(caudal.folder / "mine.toml"), []).tables
+    original = VehicleFile.open(onboard.vehicle.find("snake"), []).tables
+    for key in ("name", "about"):
+        assert mine.pop(key) != original.pop(key)
+    assert mine == original
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("Mine",), "is no name for a vehicle"),
+        (("../mine",), "is no name for a vehicle"),
+        (("fish",), "comes with Caudal"),
+        (("mine", "--like", "cod"), 'there is no vehicle "cod"'),
+        (("mine", "--into", "there.toml"), "cannot write there.toml/mine.toml"),
+        (("there",), "there.toml is there already"),
+    ],
+)
+def test_what_cannot_be_started_is_one_sentence_and_nothing_is_overwritten(caudal, words, sentence):
+    (caudal.folder / "there.toml").write_text("precious")
+    done = caudal("new", "vehicle", *words)
+    assert done.returncode == 2 and sentence in done.stderr and done.stderr.count("\n") == 1
+    assert (caudal.folder / "there.toml").read_text() == "precious"

@@ -1,0 +1,69 @@
+"""What the computer tells the loop of itself, from files as Linux has them."""
+
+import os
+import time
+
+from onboard.host import JUMP_S, THERMAL, THROTTLED, Host
+
+
+def heard(tmp_path, **files: str):
+    """A host that looks at files of the test's own, and what it has told so far."""
+    told: list[tuple[str, bool]] = []
+    host = Host(lambda word, value: told.append((word, value)), tmp_path / "run.mcap", tmp_path)
+    put(tmp_path, **files)
+    return host, told
+
+
+def put(root, hot: str | None = None, throttled: str | None = None) -> None:
+    for name, text in ((THERMAL, hot), (THROTTLED, throttled)):
+        if text is not None:
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+
+
+def test_nothing_is_told_while_all_is_well_or_cannot_be_looked_up(tmp_path):
+    host, told = heard(tmp_path)
+    host.look()
+    put(tmp_path, hot="45000\n", throttled="0\n")
+    host.look()
+    put(tmp_path, hot="warm", throttled="?")
+    host.look()
+    assert told == []
+
+
+def test_heat_and_a_low_supply_are_told_once_and_taken_back(tmp_path):
+    host, told = heard(tmp_path, hot="85000\n", throttled="50005\n")
+    host.look()
+    host.look()
+    assert told == [("computer_hot", True), ("under_voltage", True)]
+    put(tmp_path, hot="60000", throttled="50000")  # it was low once: that is history
+    host.look()
+    assert told[2:] == [("computer_hot", False), ("under_voltage", False)]
+
+
+def test_a_full_disk_is_told(tmp_path, monkeypatch):
+    host, told = heard(tmp_path)
+    here = os.statvfs(tmp_path)
+
+    class Full:
+        f_bavail, f_frsize = 100, here.f_frsize
+
+    monkeypatch.setattr(os, "statvfs", lambda path: Full)
+    host.look()
+    assert told == [("storage_full", True)]
+
+
+def test_a_jump_of_the_calendar_is_told_for_one_look(tmp_path, monkeypatch):
+    host, told = heard(tmp_path)
+    calendar = time.clock_gettime
+    monkeypatch.setattr(time, "clock_gettime", lambda clock: calendar(clock) + 2 * JUMP_S)
+    host.look()
+    host.look()
+    assert told == [("clock_jumped", True), ("clock_jumped", False)]
+
+
+def test_its_thread_ends_when_it_is_told_to(tmp_path):
+    host, _ = heard(tmp_path)
+    host.start()
+    host.stop()
+    assert not host._thread.is_alive()

@@ -1,0 +1,149 @@
+"""The campaign: nothing broken on five vehicles, a planted bug found and made small, the same on other machines."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from onboard import safety
+from onboard.blackbox import BlackBox
+from onboard.loop import Loop
+from tests.conftest import EEL, ROOT
+from tools.campaign import Case, plan, run_case
+from tools.cli import main
+from tools.shrink import command, save, shrink
+from tools.vehicles import open_scenario
+
+FISH = Case("fish", ("world.pool.vehicles=1",), "pool", 1, 4.0, ())
+RUNS = {"fish": 40, "ray": 40, "snake": 30, "rov": 40, "hybrid": 8}
+
+
+def faults(capsys, *words: str, code: int = 0) -> dict:
+    capsys.readouterr()
+    assert main(["faults", *words, "--json"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("vehicle", RUNS)
+def test_whatever_goes_wrong_every_tick_keeps_the_invariants(vehicle, capsys, tmp_path):
+    seconds = "2" if vehicle == "hybrid" else "4"
+    words = ("--runs", str(RUNS[vehicle]), "--seed", "31", "--for", seconds, "--jobs", "1")
+    result = faults(capsys, vehicle, *words, "--out", str(tmp_path))
+    print(vehicle, result["runs"], "runs", result["ticks"], "ticks", result["faults"])
+    assert result["broken"] == [] and result["runs"] == RUNS[vehicle]
+    assert result["worst_row_late_ticks"] <= 2
+
+
+def test_the_plan_is_the_same_for_the_same_seed_and_has_every_family():
+    vehicle, _, _ = open_scenario("fish", ["world.pool.vehicles=1"], "pool")
+    cases = plan(vehicle, FISH, 400, [])
+    assert cases[:50] == plan(vehicle, FISH, 50, [])
+    assert cases != plan(vehicle, Case(**{**FISH.__dict__, "seed": 2}), 400, [])
+    texts = [text for case in cases for text in case.faults]
+    for kind in (
+        "jammed",
+        "nack",
+        "killed",
+        "cut",
+        "nan",
+        "exception",
+        "late",
+        "floods",
+        "fails",
+        "rearms",
+        "sags",
+    ):
+        assert any(text.startswith(kind) for text in texts), kind
+    assert any("/" in text for text in texts) and any(len(case.faults) > 1 for case in cases)
+    assert all(
+        text.startswith("nack:") for case in plan(vehicle, FISH, 9, ["nack"]) for text in case.faults[:1]
+    )
+
+
+def no_slew(gate, i, ask, low, high):
+    gate._last[i] = int(min(max(ask, low), high))
+    return gate._last[i]
+
+
+def never(row, state):
+    row._cause(state)
+    return False
+
+
+def forgets_the_latch(row, state):
+    row.latched = False
+    return STEP(row, state)
+
+
+STEP = safety.Row.step
+PLANTED = {
+    "slew": (safety.Gate, "_limit", no_slew, ["station"]),
+    "safe": (safety.Row, "step", never, ["bus"]),
+    "rules": (safety.Row, "step", forgets_the_latch, ["nan"]),
+    "alive": (Loop, "fail", lambda loop, reason: setattr(loop, "fault", reason), ["exception"]),
+    "recorded": (BlackBox, "_note_changes", lambda box, time_ns: None, ["bus"]),
+}
+
+
+@pytest.mark.parametrize("promise", PLANTED)
+def test_a_planted_bug_is_found_and_its_case_made_small_and_runs_again(
+    promise, monkeypatch, tmp_path, capsys
+):
+    owner, name, wrong, kinds = PLANTED[promise]
+    monkeypatch.setattr(owner, name, wrong)
+    vehicle, _, _ = open_scenario("fish", list(FISH.set), "pool")
+    found = (run_case(case) for case in plan(vehicle, FISH, 40, kinds))
+    outcome = next(one for one in found if promise in one.invariants)
+    outcome.invariants.sort(key=lambda one: one != promise)
+    small, runs = shrink(outcome)
+    print(promise, outcome.case.faults, "->", small.case.faults, small.case.seconds, "s in", runs, "runs")
+    assert promise in small.invariants and len(small.case.faults) == 1
+    assert "/" not in small.case.faults[0] and small.case.seconds <= outcome.case.seconds
+    small.invariants.sort(key=lambda one: one != promise)
+    path = save(small, tmp_path)
+    assert tomllib.loads(path.read_text())["scenario"]["pool"]["faults"] == list(small.case.faults)
+    words = command(small.case, path).split()[1:]
+    capsys.readouterr()
+    assert main([*words, "--log", str(tmp_path / "again.mcap"), "--json"]) == 1
+    assert any(line.startswith(promise) for line in json.loads(capsys.readouterr().out)["broken"])
+    monkeypatch.undo()
+    assert run_case(small.case).broken == []
+
+
+def test_dask_workers_and_processes_give_what_one_process_gives(capsys, tmp_path):
+    words = ("rov", "--runs", "10", "--seed", "5", "--for", "2", "--out", str(tmp_path))
+    alone = faults(capsys, *words, "--jobs", "1")
+    assert faults(capsys, *words, "--jobs", "2") == alone
+    code = (
+        "from distributed import LocalCluster\n"
+        "if __name__ == '__main__':\n"
+        "    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:\n"
+        "        print(cluster.scheduler_address, flush=True)\n"
+        "        input()\n"
+    )
+    cluster = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert cluster.stdout
+        address = re.search(r"tcp://\S+", cluster.stdout.readline())
+        assert address
+        assert faults(capsys, *words, "--dask", address[0]) == alone
+    finally:
+        cluster.communicate("\n", timeout=60)
+
+
+def test_bad_arguments_are_refused_in_a_sentence(capsys):
+    for words, sentence in (
+        ((str(EEL), "--kind", "chip"), "nothing of the kind chip can befall eel"),
+        (("fish", "--dask", "nowhere"), "write the scheduler's address"),
+        (("fish", "--scenario", "none"), "no scenario"),
+    ):
+        assert main(["faults", *words, "--runs", "1"]) == 2
+        said = capsys.readouterr().err
+        assert sentence in said and said.count("\n") == 1
+    with pytest.raises(SystemExit):
+        main(["faults", "fish", "--kind", "bent"])

@@ -1,0 +1,33 @@
+"""What the campaign has found, once each: the case that showed it."""
+
+import math
+
+import pytest
+
+from tools.campaign import Case, run_case
+from tools.fleet import Fleet
+from tools.vehicles import open_scenario
+
+
+@pytest.mark.parametrize("fault", ["spikes:turn_rate@1.9+0.11*9.364", "drifting:turn_rate@0.84*24.54"])
+def test_a_gyro_that_goes_wild_neither_ends_a_chains_loop_nor_carries_its_filters_away(fault):
+    outcome = run_case(Case("hybrid", (), "mode1", 7984, 2.5, (fault,)))
+    assert outcome.broken == []
+
+
+def test_a_chains_velocity_stays_one_that_a_vehicle_can_have():
+    vehicle, name, _ = open_scenario("hybrid", [], "mode1")
+    fleet = Fleet(vehicle, name, 7984)
+    fleet.arm()
+    fleet.upset("hybrid_1", "spikes:turn_rate@0.5*9.364")
+    estimate = fleet.swimmers[0].loop.state.estimate
+    for _ in range(100):
+        fleet.step()
+        speeds = (estimate.speed_m_s, estimate.sway_m_s, estimate.heave_m_s)
+        assert all(speed is None or (math.isfinite(speed) and abs(speed) < 50.0) for speed in speeds)
+
+
+def test_looking_at_a_loop_does_not_change_it():
+    """A valve's map keeps a sum: whoever asks it changes it, and the run would not replay."""
+    outcome = run_case(Case("hybrid", (), "mode1", 5, 1.0, ("full:storage@0.5",)))
+    assert outcome.broken == []

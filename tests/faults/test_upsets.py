@@ -1,0 +1,192 @@
+"""What can go wrong, as text: read or refused in a sentence, injected by hand, recorded, and run again from a file."""
+
+import json
+
+import pytest
+
+from onboard.log import Log
+from tools.cli import main
+from tools.fleet import Fleet
+from tools.say import Refused
+from tools.upsets import FAMILIES, read_upset, upsets_of
+from tools.vehicles import open_scenario
+
+VEHICLES = ("fish", "ray", "snake", "rov", "hybrid")
+
+
+@pytest.fixture(scope="module")
+def fish():
+    return open_scenario("fish", ["world.pool.vehicles=1"], "pool")
+
+
+@pytest.fixture(scope="module")
+def rov():
+    return open_scenario("rov", [], "station")
+
+
+@pytest.mark.parametrize("name", VEHICLES)
+def test_every_family_can_befall_every_vehicle_and_each_upset_reads_as_it_is_written(name):
+    vehicle, _, _ = open_scenario(name, [], None)
+    known = upsets_of(vehicle)
+    assert {kind.family for kind in known.values()} == set(FAMILIES)
+    for kind, target in known:
+        upset = read_upset(f"{kind}:{target}@1.25+0.5/0.1", vehicle)
+        assert read_upset(str(upset), vehicle) == upset
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("nack", "write KIND:TARGET@AT"),
+        ("stuck:depth@x", "write KIND:TARGET@AT"),
+        ("stuck:depth@1.2.3", "write KIND:TARGET@AT"),
+        ("bent:depth@1", "there is no kind bent; there are silent, stuck"),
+        ("stuck:nose@1", "stuck is nothing for nose; it is for sonar_000"),
+        ("leaking:tail_1@1", "there is no kind leaking"),
+        ("silent:depth@1*3", "silent takes no size"),
+        ("weak:tail_1@1*3", "takes a size .share. from 0 to 1"),
+        ("silent:depth@1+0", "a time of 0 s is none"),
+    ],
+)
+def test_an_upset_that_makes_no_sense_is_refused_in_a_sentence(fish, text, words):
+    with pytest.raises(Refused, match=words):
+        read_upset(text, fish[0])
+
+
+def test_an_intermittent_upset_is_on_and_off(fish):
+    upset = read_upset("silent:depth@1+1/0.25", fish[0])
+    assert [upset.on(k / 8) for k in range(6, 18)] == [False] * 2 + [True, True, False, False] * 2 + [
+        False
+    ] * 2
+
+
+def readings(fleet, sensor: str, ticks: int) -> list[float]:
+    board = fleet.swimmers[0].loop.board
+    index, found = board.sensor(sensor), []
+    for _ in range(ticks):
+        fleet.step()
+        if board.counts[index] is not None:
+            found.append(board.sensors[index].map.to_si(board.counts[index]))
+    return found
+
+
+@pytest.mark.parametrize(
+    "text, holds",
+    [
+        ("silent:depth", lambda was, now: not now),
+        ("stuck:depth", lambda was, now: set(now) == {was[-1]}),
+        ("reads:depth*3", lambda was, now: set(now) == {3.0}),
+        ("shifted:depth*2", lambda was, now: all(1.5 < b - was[-1] < 2.5 for b in now)),
+        ("scaled:depth*10", lambda was, now: all(b > 5 * was[-1] for b in now)),
+        ("drifting:depth*1", lambda was, now: 2.5 < now[-1] - now[0] < 3.3),
+        ("noisy:depth*1", lambda was, now: max(now) - min(now) > 1.0),
+        ("spikes:depth*4", lambda was, now: 1 <= sum(abs(b - was[-1]) > 3 for b in now) < len(now) / 2),
+        ("delayed:depth*0.5", lambda was, now: 2 * len(was) < len(now) < 3 * len(was)),
+    ],
+)  # fmt: skip
+def test_a_sensor_that_is_upset_by_hand_does_what_it_says_until_it_is_mended(rov, text, holds):
+    """A vehicle that is not armed: it does not go where the sensor leads it."""
+    fleet = Fleet(rov[0], rov[1], 1)
+    was = readings(fleet, "depth", 50)
+    fleet.upset("rov_1", text)
+    now = readings(fleet, "depth", 150)
+    assert holds(was, now), (was[-3:], now[:5])
+    fleet.mend("rov_1")
+    again = readings(fleet, "depth", 50)
+    assert len(again) == len(was) and all(abs(b - was[-1]) < 0.5 for b in again)
+
+
+def test_a_jammed_joint_stays_and_a_dead_thruster_does_not_push(fish, rov):
+    fleet = Fleet(fish[0], fish[1], 1)
+    fleet.arm()
+    body = fleet.swimmers[0].body
+    joint = body.truth_fields.index("tail_2_rad")
+    for _ in range(130):
+        fleet.step()
+    fleet.upset("fish_1", "jammed:tail_2")
+    fleet.step()
+    held, seen = body.truth()[joint], set()
+    for _ in range(100):
+        fleet.step()
+        seen.add(fleet.swimmers[0].loop.board.outputs[1])
+        assert abs(body.truth()[joint] - held) < 0.02
+    assert len(seen) > 20  # it is told to move
+    fleet = Fleet(rov[0], rov[1], 1)
+    fleet.upset("rov_1", "dead:lift_fore")
+    fleet.arm()
+    push = fleet.swimmers[0].body.truth_fields.index("lift_fore_n")
+    for _ in range(50):
+        fleet.step()
+        assert fleet.swimmers[0].body.truth()[push] == 0.0
+
+
+def test_a_chamber_leaks_and_a_battery_sags_in_the_plant(rov):
+    hybrid, name, _ = open_scenario("hybrid", [], "mode1")
+    pressures = {}
+    for fault in (None, "leaking:aft_a*0.6"):
+        fleet = Fleet(hybrid, name, 1)
+        if fault:
+            fleet.upset("hybrid_1", fault)
+        fleet.arm()
+        for _ in range(60):
+            fleet.step()
+        pressures[fault] = fleet.swimmers[0].body.truth()[
+            fleet.swimmers[0].body.truth_fields.index("aft_a_pa")
+        ]
+    assert pressures["leaking:aft_a*0.6"] < 0.8 * pressures[None]
+    fleet = Fleet(rov[0], rov[1], 1)
+    volts = fleet.swimmers[0].body.truth_fields.index("battery_v")
+    before = fleet.swimmers[0].body.truth()[volts]
+    fleet.upset("rov_1", "sags:battery*3")
+    for _ in range(5):
+        fleet.step()
+    assert fleet.swimmers[0].body.truth()[volts] == pytest.approx(before - 3, abs=0.3)
+
+
+def test_by_hand_nonsense_is_refused_too(fish):
+    fleet = Fleet(fish[0], fish[1], 1)
+    for name, text, words in (
+        ("nobody", "stuck:depth", "there is no vehicle nobody here; there are fish_1"),
+        ("fish_1", "cut:wire", "needs a controller behind a wire"),
+        ("fish_1", "nack:imu", "give --on emulated"),
+    ):
+        with pytest.raises(Refused, match=words):
+            fleet.upset(name, text)
+    fleet.step()
+    with pytest.raises(Refused, match="has passed"):
+        fleet.upset("fish_1", "stuck:depth@0+0.001")
+
+
+def test_faults_of_a_run_and_of_its_scenario_are_in_the_log_and_it_replays(tmp_path, capsys):
+    log = tmp_path / "log.mcap"
+    case = tmp_path / "case.toml"
+    case.write_text(
+        'scenario.station.faults = ["silent:heading@0.5+0.6"]\nscenario.station.duration_s = 2.0\n'
+    )
+    words = [
+        "run",
+        "rov",
+        "--with",
+        str(case),
+        "--fault",
+        "hot:computer@0.2+0.1",
+        "--log",
+        str(log),
+        "--json",
+    ]
+    assert main(words) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["broken"] == [] and result["failsafes"] == ["rov_1 attitude_lost"]
+    told = [(e.kind, e.details["fault"]) for e in Log(log).events if e.kind.startswith("fault")]
+    assert told == [
+        ("fault set", "hot:computer"), ("fault cleared", "hot:computer"),
+        ("fault set", "silent:heading"), ("fault cleared", "silent:heading"),
+    ]  # fmt: skip
+    assert main(["replay", str(log)]) == 0
+
+
+def test_a_scenario_with_a_fault_that_makes_no_sense_is_refused(capsys):
+    assert main(["run", "rov", "--set", 'scenario.station.faults=["stuck:nose@1"]']) == 2
+    assert "scenario.station.faults.0" in capsys.readouterr().err
+    assert main(["run", "rov", "--on", "hil:pty", "--fault", "stuck:depth@1"]) == 2
+    assert "for simulated vehicles" in capsys.readouterr().err

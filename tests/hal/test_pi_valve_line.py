@@ -1,0 +1,64 @@
+"""Valves on a board of their own: their currents go out as lines of numbers, and as zeros when all is over."""
+
+from __future__ import annotations
+
+import pytest
+
+from hal.emulated.lines import CoilBoard
+from hal.pi.slot import DeviceError
+from hal.pi.valve_line import ValveLine
+from hal.vehicle_file import VehicleFileError
+from tools.vehicles import open_vehicle
+
+
+def started(board: CoilBoard):
+    line = ValveLine(lambda: board, 3, 20_000)
+    steps = line.run()
+    assert next(steps) is None and line.working
+    return line, steps
+
+
+def test_currents_go_out_as_whole_lines_and_garbage_moves_no_coil():
+    board = CoilBoard(3)
+    line, steps = started(board)
+    line.set([120_000, 0, 183_250])
+    next(steps)
+    assert board.currents_ua == [120_000, 0, 183_250]
+    for garbage in (b"1,2\n", b"x,2,3\n", b"-1,2,3\n", b"1,2,3"):
+        board.write(garbage)
+        assert board.currents_ua == [120_000, 0, 183_250]
+
+
+def test_closing_ends_every_current_whatever_state_the_line_is_in():
+    board = CoilBoard(3)
+    line, steps = started(board)
+    line.set([1, 2, 3])
+    next(steps)
+    line.close()
+    assert board.currents_ua == [0, 0, 0]
+    board.write(b"4,5,6\n")
+    ValveLine(lambda: board, 3, 20_000).close()  # never begun
+    assert board.currents_ua == [0, 0, 0]
+
+
+def test_a_line_that_is_gone_is_no_reason_not_to_close():
+    def gone():
+        raise FileNotFoundError("/dev/caudal-valves")
+
+    line = ValveLine(gone, 1, 20_000)
+    line.close()
+    with pytest.raises((OSError, DeviceError)):
+        next(line.run())
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (['pi.valves.order=["aft_a"]'], "a valve without a channel and a current"),
+        (['pi.valves.order=["aft_a", "tail_x"]'], "tail_x is no valve, or driven twice"),
+        (["pi.valves.device=/dev/caudal-topside"], "a serial line has one device"),
+    ],
+)
+def test_a_valve_board_that_does_not_fit_is_refused(words, said):
+    with pytest.raises(VehicleFileError, match=said):
+        open_vehicle("hybrid", words)

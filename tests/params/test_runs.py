@@ -1,0 +1,214 @@
+"""Runs with parameters: sets are in the log and replay to the bit; whatever the store is like, the vehicle swims."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from onboard.log import Log
+from onboard.param_store import ParamStore
+from onboard.record import Recorder
+from tests.conftest import EEL, ROOT
+from tests.params.tuned import settings_of
+from tools.fleet import Fleet
+from tools.param_file import keep, let_go
+from tools.recording import about_run
+from tools.replay import replay
+from tools.vehicles import open_scenario
+
+SETS = {
+    "fish": (
+        "track",
+        [("GAIT_WAVE", 0.7), ("BEAT_MAX", 2.2), ("AVOID_COMFORT", 0.4), ("DIVE_P", 5.0), ("EST_FIX", 0.9)],
+    ),
+    "snake": ("shells", [("GAIT_AMP", 0.15), ("SHELL_DAMP", 5.0), ("GAIT_FREQ", 1.7), ("GAIT_WAVES", 1.0)]),
+    "rov": (
+        "station",
+        [("YAW_P", 5.0), ("HEAVE_I", 1.0), ("MODEL_WEIGHT", 5.0), ("EST_PUSH", 0.05), ("FS_DEPTH", 50.0)],
+    ),
+    "hybrid": ("mode1", [("POSTURE_EASE", 30e3), ("FS_DEPTH", 50.0)]),
+}
+
+
+class Args:
+    seed, realtime = 3, False
+
+
+@pytest.mark.parametrize("vehicle", SETS)
+def test_a_run_with_sets_replays_to_the_bit(tmp_path, vehicle):
+    """In the plant, sensor noise on; some were kept from before, some are refused, some come while armed."""
+    scenario_name, sets = SETS[vehicle]
+    opened, name, _ = open_scenario(vehicle, [], scenario_name)
+    path, log = tmp_path / "kept.params", tmp_path / "run.mcap"
+    params = opened.settings["params"]
+    first = sets.pop(0)
+    ParamStore(path, vehicle, params).save(dict([first]))
+    fleet = Fleet(opened, name, Args.seed)
+    with Recorder(log, about_run(Args, opened, name, "sim"), lossless=True) as recorder:  # type: ignore[arg-type]
+        fleet.record(recorder)
+        keep(fleet.swimmers, ParamStore(path, vehicle, params), recorder)
+        fleet.arm()
+        loop = fleet.swimmers[0].loop
+        for param, value in [*sets, (first[0], -1e9), ("NONE", 1)]:
+            for _ in range(30):
+                fleet.step()
+            loop.tell("set", param, value, ticket=param)
+        for _ in range(30):
+            fleet.step()
+        let_go(fleet.swimmers)
+    assert loop.helm.params.differing() == dict([first, *sets])
+    assert ParamStore(path, vehicle, params).load() == dict([first, *sets])
+    orders = [event.details for event in Log(log).events if event.kind == "order"]
+    assert [order["kind"] for order in orders] == ["load", "arm", *["set"] * (len(sets) + 2)]
+    assert [("refused" in order) for order in orders[-2:]] == [True, True]
+    assert replay(Log(log))["identical"]
+
+
+def test_replay_sees_a_set_that_is_not_in_the_log(tmp_path):
+    """The same run against itself with one set left out: the comparison can fail."""
+    opened, name, _ = open_scenario("rov", [], "station")
+    log = tmp_path / "run.mcap"
+    fleet = Fleet(opened, name, Args.seed)
+    with Recorder(log, about_run(Args, opened, name, "sim"), lossless=True) as recorder:  # type: ignore[arg-type]
+        fleet.record(recorder)
+        fleet.arm()
+        for k in range(60):
+            if k == 30:  # behind the back of loop and log
+                assert fleet.swimmers[0].loop.helm.params.set("YAW_P", 6.0, False) is None
+            fleet.step()
+    assert not replay(Log(log))["identical"]
+
+
+def a_store(folder, content: str | dict | None):
+    path = folder / "rov.params"
+    if isinstance(content, dict):
+        ParamStore(path, "rov", settings_of("rov")["params"]).save(content)
+    elif content is not None:
+        path.write_text(content)
+    return path
+
+
+BAD = {
+    "broken": ("{", "is broken"),
+    "newer": (
+        json.dumps({"caudal_params": 9, "vehicle": "rov", "crc32": "", "values": {}}),
+        "newer caudal (version 9",
+    ),
+    "out of range": ({"YAW_P": 99.0}, "YAW_P: 99.0 is out of range; allowed is 0.2 to 6 1/s2"),
+    "gone": ({"WAS_HERE": 1.0}, "WAS_HERE is no parameter of this vehicle any more"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_vehicle_swims_whatever_its_store_is_like_and_says_so_once(caudal, kind):
+    content, words = BAD[kind]
+    path = a_store(caudal.folder, content)
+    done = caudal("run", "rov", "--for", "0.5", "--params", path, "--log", "run.mcap")
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stderr.splitlines() if str(path) in line]
+    assert len(told) == 1 and words in told[0] and "default" in told[0]
+    log = Log(caudal.folder / "run.mcap")
+    assert [e.details["reason"] for e in log.events if e.kind == "params"] == told
+    assert [e.details["row"] for e in log.events if e.kind == "failsafe"] == ["params_lost"]
+    assert log.topics["/rov_1/loop"].column("armed")[-1] == 1
+    assert caudal("replay", "run.mcap").returncode == 0
+
+
+def test_a_disk_that_is_full_costs_the_keeping_and_nothing_else(caudal):
+    """A set while it swims, from a thread as a ground station's would be; then there is room again."""
+    program = f"""
+import sys
+from tools import fleet, cli
+path = {str(caudal.folder / "rov.params")!r}
+tick = fleet.Own.tick
+def told(self, time_ns, late_us):
+    if self.loop.ticks == 10:
+        self.loop.tell("set", "YAW_P", 5.0)
+    tick(self, time_ns, late_us)
+fleet.Own.tick = told
+sys.exit(cli.main(["run", "rov", "--for", "1", "--params", path, "--log", "run.mcap", "--json"]))
+"""
+    path = a_store(caudal.folder, {"YAW_P": 3.0})
+    before = path.read_bytes()
+    os.symlink("/dev/full", path.with_name("rov.params.new"))
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=caudal.folder, capture_output=True, text=True, env=environ)
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stderr.splitlines() if "rov.params" in line]
+    assert len(told) == 1 and "No space left on device" in told[0]
+    assert path.read_bytes() == before
+    assert json.loads(done.stdout)["fault"] is None
+    done = subprocess.run(command, cwd=caudal.folder, capture_output=True, text=True, env=environ)
+    assert done.returncode == 0 and "rov.params" not in done.stderr
+    assert json.loads(path.read_text())["values"] == {"YAW_P": 5.0}
+
+
+def test_a_folder_that_may_not_be_written_is_no_reason_not_to_swim(caudal):
+    done = caudal("run", "rov", "--for", "0.2", "--params", "/sys/rov.params", "--log", "run.mcap")
+    assert done.returncode == 0
+    refused = caudal("params", "rov", "YAW_P=3", "--params", "/sys/rov.params")
+    assert (
+        refused.returncode == 2
+        and "parameters are not kept" in refused.stderr
+        and refused.stderr.count("\n") == 1
+    )
+
+
+def test_a_plain_simulation_depends_on_nothing_in_a_home_folder(caudal):
+    home = caudal.folder / "state" / "caudal"
+    home.mkdir(parents=True)
+    a_store(home, {"YAW_P": 3.0})
+    assert caudal("run", "rov", "--for", "0.2", "--log", "plain.mcap").returncode == 0
+    assert not [e for e in Log(caudal.folder / "plain.mcap").events if e.details.get("kind") == "load"]
+
+
+def test_the_vehicles_own_run_takes_what_was_kept(caudal):
+    home = caudal.folder / "state" / "caudal"
+    home.mkdir(parents=True)
+    ParamStore(home / "fish.params", "fish", settings_of("fish")["params"]).save({"BEAT_MAX": 2.5})
+    done = caudal("run", "fish", "--on", "pi", "--for", "0.2", "--log", "pi.mcap")
+    assert done.returncode == 0, done.stderr
+    first = next(e.details for e in Log(caudal.folder / "pi.mcap").events if e.kind == "order")
+    assert (first["kind"], first["values"], first["tick"]) == ("load", [[["BEAT_MAX", 2.5]]], 0)
+    assert caudal("replay", "pi.mcap").returncode == 0
+
+
+def test_the_command_shows_sets_and_resets(caudal):
+    shown = caudal.json("params", "rov")
+    assert len(shown["params"]) >= 10 and shown["notes"] == []
+    for row in shown["params"]:
+        assert row["low"] <= row["value"] == row["default"] <= row["high"] and row["about"]
+    assert "YAW_P" in caudal("params", "rov").stdout
+
+    def kept():
+        return {r["name"]: r["value"] for r in caudal.json("params", "rov", "--params", "p")["params"]}
+
+    assert caudal("params", "rov", "YAW_P=3", "SURGE_I=1", "--params", "p").returncode == 0
+    assert (kept()["YAW_P"], kept()["SURGE_I"]) == (3.0, 1.0)
+    before = (caudal.folder / "p").read_bytes()
+    for words in (
+        ["YAW_P=7"],
+        ["YAW_P=4", "SURGE_I=nan"],
+        ["YAW_P=x"],
+        ["NO=1"],
+        ["YAW_P"],
+        ["--reset", "NO"],
+    ):
+        done = caudal("params", "rov", *words, "--params", "p")
+        assert done.returncode == 2 and done.stderr.count("\n") == 1, words
+        assert (caudal.folder / "p").read_bytes() == before
+    assert caudal("params", "rov", "--params", "p", "--reset", "YAW_P").returncode == 0
+    assert (kept()["YAW_P"], kept()["SURGE_I"]) == (2.0, 1.0)
+    assert caudal("params", "rov", "--params", "p", "--reset").returncode == 0
+    assert kept()["SURGE_I"] == 0.3
+    done = caudal("params", "rov", "YAW_P=3")
+    assert done.returncode == 2 and "--params FILE" in done.stderr
+
+
+def test_a_vehicle_without_parameters_says_so(caudal):
+    assert caudal.json("params", EEL)["params"] == []
+    done = caudal("run", EEL, "--for", "0.1", "--params", "p")
+    assert done.returncode == 2 and "[param.NAME]" in done.stderr

@@ -1,0 +1,60 @@
+"""Coverage-guided fuzzing of what stations say, for as long as one likes. Needs atheris, which the tests do not.
+
+python tests/station/fuzz_frames.py -max_total_time=600
+"""
+
+import struct
+import sys
+from pathlib import Path
+
+import atheris
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+with atheris.instrument_imports(include=["onboard.station"]):
+    from onboard.station.dialect import mavlink
+    from onboard.station.session import Session
+    from tests.station.mutations import KEY, Bench, Signing, messages, station, with_right_checksum
+
+KINDS = sorted({name for name in mavlink.mavlink_map if mavlink.mavlink_map[name].msgname in (
+    {message.get_type() for message in messages()} | set(Session.HEARS)
+)})  # fmt: skip
+closed = Bench(Signing(KEY, None))
+opened = Bench(None)
+for message in messages():
+    closed.hear(message.pack(station(None)))
+assert not closed.orders
+count = 0
+
+
+def framed(data: bytes) -> bytes:
+    """Bytes as frames with right heads and checksums: the first says which message, the second how long it is."""
+    frames = b""
+    at = 0
+    while at + 2 <= len(data):
+        number = KINDS[data[at] % len(KINDS)]
+        size = min(data[at + 1], len(data) - at - 2, mavlink.mavlink_map[number].unpacker.size)
+        payload = data[at + 2 : at + 2 + size] or b"\0"
+        head = struct.pack("<BBBBBBBHB", 0xFD, len(payload), 0, 0, 0, 255, 190, number & 0xFFFF, number >> 16)
+        frames += with_right_checksum(head + payload + b"\0\0")
+        at += 2 + size
+    return frames
+
+
+def one(data: bytes) -> None:
+    """To a vehicle with a key, nothing comes of it; to one without, whatever comes of it breaks nothing."""
+    global count
+    count += 1
+    for wire in (data, framed(data)):
+        closed.hear(wire)
+        opened.hear(wire)
+    assert not closed.orders
+    opened.tick()
+    opened.orders.clear()
+    if count % 1000 == 0:
+        closed.tick()
+
+
+if __name__ == "__main__":
+    atheris.Setup(sys.argv, one)
+    atheris.Fuzz()

@@ -1,0 +1,139 @@
+"""Where the control thread and the stations' thread meet: who is first, who waits, and that nobody else does."""
+
+import socket
+import subprocess
+import sys
+import time
+
+from onboard.station.bridge import ORDERS_A_TICK, QUEUE, Bridge
+from onboard.station.dialect import mavlink
+from tests.station.afloat import Afloat, free_port, until
+from tests.station.mutations import Bench, station
+from tests.station.pilots import Pilot
+
+
+def taken(bench: Bench) -> list[str]:
+    bench.craft.bridge.before()
+    bench.loop.tick()
+    kinds = [kind for kind, *_ in bench.loop.taken]
+    bench.craft.bridge.after()
+    return kinds
+
+
+def test_a_disarm_goes_before_whatever_another_station_has_heaped_up():
+    bench = Bench(None)
+    bridge = bench.craft.bridge
+    loud, calm = "loud", "calm"
+    while bridge.order(loud, "mode", "hold", ticket=print):
+        pass
+    for _ in range(1000):
+        bridge.slot("sticks", 0.1, 0.0, 0.0, 0.0)
+    bridge.order(calm, "disarm", ticket=len)
+    kinds = taken(bench)
+    assert kinds[0] == "disarm" and kinds.count("sticks") == 1
+    assert len(kinds) <= ORDERS_A_TICK + 4  # whatever stations do, a tick's work is bounded
+    assert (len, "disarm", None) in bridge.answers()
+
+
+def test_stations_take_turns_and_one_that_asks_too_much_is_told():
+    bench = Bench(None)
+    bridge = bench.craft.bridge
+    asked = [bridge.order("loud", "mode", "hold") for _ in range(100)]
+    assert sum(asked) == QUEUE
+    assert bridge.order("calm", "begin", 3, ticket=len)
+    assert "begin" in taken(bench)
+
+
+def test_an_arm_that_waits_does_not_undo_a_disarm_that_came_after_it():
+    bench = Bench(None)
+    bridge = bench.craft.bridge
+    bridge.order("one", "arm", ticket=len)
+    bridge.order("two", "disarm", ticket=max)
+    assert taken(bench) == ["disarm"]
+    assert (len, "arm", "not armed: a disarm came in between") in bridge.answers()
+    bridge.order("one", "arm", ticket=len)
+    assert taken(bench) == ["arm"]
+
+
+def test_many_disarms_are_one_and_each_is_answered():
+    bench = Bench(None)
+    bridge: Bridge = bench.craft.bridge
+    tickets = [object() for _ in range(500)]
+    for ticket in tickets:
+        bridge.order("panic", "disarm", ticket=ticket)
+    assert taken(bench) == ["disarm"]
+    assert [ticket for ticket, *_ in bridge.answers()] == tickets
+
+
+FLOOD_S = 2.0
+FLOOD = """
+import socket, sys, time
+frames = [bytes.fromhex(word) for word in sys.argv[2:]]
+noise = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+noise.connect(("127.0.0.1", int(sys.argv[1])))
+start, sent = time.monotonic(), 0
+while True:  # 10,000 a second
+    while sent < (time.monotonic() - start) * 10000:
+        noise.send(frames[sent % len(frames)])
+        sent += 1
+        if sent % 10000 == 0:
+            print(sent, time.monotonic() - start, flush=True)
+    time.sleep(0.001)
+"""
+
+
+def test_a_flood_a_station_that_does_not_read_and_nonsense_leave_ticks_and_another_station_alone():
+    """Ticks are counted, not timed; how late they were by the clock, and what it costs, is printed."""
+    port, tcp = free_port(), free_port(socket.SOCK_STREAM)
+    with Afloat(f"udp:{port}", f"tcp:{tcp}") as vehicle:
+        pilot = Pilot(f"udpout:127.0.0.1:{port}")
+        pilot.meet()
+        quiet = _late_and_share(vehicle, pilot)
+        deaf = socket.create_connection(("127.0.0.1", tcp))
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+        for number in (30, 32, 33, 74):  # all it can get, and it reads none of it
+            deaf.sendall(
+                mavlink.MAVLink_command_long_message(1, 1, 511, 0, number, 20000, 0, 0, 0, 0, 0).pack(
+                    station(None)
+                )
+            )
+        nan = float("nan")
+        pack = station(None)
+        frames = [
+            mavlink.MAVLink_manual_control_message(1, 0, 0, 100, 0, 0).pack(pack),
+            mavlink.MAVLink_command_long_message(1, 1, 176, 0, 1, 4, 3, 0, 0, 0, 0).pack(pack),
+            mavlink.MAVLink_set_position_target_local_ned_message(
+                0, 1, 1, 1, 0, nan, nan, nan, 0, 0, 0, 0, 0, 0, 0, 0
+            ).pack(pack),
+        ]
+        words = [sys.executable, "-c", FLOOD, str(port), *(frame.hex() for frame in frames)]
+        flood = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        try:
+            until("it is loud", lambda: any(kind == "station too loud" for kind, _ in vehicle.notes))
+            loud = _late_and_share(vehicle, pilot)
+            assert pilot.arm(True) == mavlink.MAV_RESULT_ACCEPTED
+            assert pilot.arm(False) == mavlink.MAV_RESULT_ACCEPTED
+            sent, flooded_s = map(float, flood.stdout.readline().split())
+        finally:
+            flood.kill()
+            flood.communicate()
+        assert vehicle.loop.fault is None and 3 <= vehicle.most_orders <= ORDERS_A_TICK + 4
+        place = vehicle.loop.state.place
+        assert place is None or all(value == value for value in place if value is not None)
+        for title, (ticks, late_ms, share) in {
+            "quiet": quiet,
+            f"{sent / flooded_s:.0f} frames/s": loud,
+        }.items():
+            print(f"{title}: {ticks} ticks, latest {late_ms:.1f} ms, stations' thread {share:.1%} of a core")
+        assert loud[0] > 10  # it ticked on; by how much is the machine's affair
+        deaf.close()
+        pilot.close()
+
+
+def _late_and_share(vehicle: Afloat, pilot: Pilot) -> tuple[int, float, float]:
+    vehicle.late.clear()
+    ticks, cpu_s, start_s = vehicle.ticks, vehicle.stations.cpu_s, time.monotonic()
+    while time.monotonic() - start_s < FLOOD_S:
+        pilot.hear("ATTITUDE", patience_s=0.1)
+    took_s = time.monotonic() - start_s
+    return vehicle.ticks - ticks, max(vehicle.late) * 1e3, (vehicle.stations.cpu_s - cpu_s) / took_s

@@ -1,0 +1,146 @@
+"""MAVSDK as a ground station, with its own server, against a vehicle that tells it that it is a PX4.
+
+MAVSDK 3 has no signing: neither its Python classes nor its server take a key, so it is tried unsigned, and refused by a
+vehicle that has a key.
+"""
+
+import asyncio
+import math
+import time
+
+import pytest
+
+from hal.board import NEVER
+from onboard import modes
+from onboard.station.signing import Signing
+from tests.station.afloat import Afloat, free_port, until
+from tests.station.pilots import mavlink
+from tests.station.test_pymavlink import KEY
+
+mavsdk = pytest.importorskip("mavsdk")
+from mavsdk.mission import MissionItem, MissionPlan  # noqa: E402
+from mavsdk.offboard import PositionNedYaw  # noqa: E402
+
+PATIENCE_S = 60.0
+
+
+async def first(stream, true=lambda value: True):
+    async def wait():
+        async for value in stream:
+            if true(value):
+                return value
+
+    return await asyncio.wait_for(wait(), PATIENCE_S)
+
+
+async def connected(port: int):
+    drone = mavsdk.System(port=free_port())
+    await drone.connect(system_address=f"udpin://127.0.0.1:{port}")
+    await first(drone.core.connection_state(), lambda state: state.is_connected)
+    return drone
+
+
+def ended(drone) -> None:
+    drone._stop_mavsdk_server()
+
+
+def test_mavsdk_connects_tunes_arms_swims_sends_a_mission_and_disarms():
+    port = free_port()
+    with Afloat(f"udpout:127.0.0.1:{port}") as vehicle:
+        asyncio.run(fly(vehicle, port))
+
+
+async def fly(vehicle: Afloat, port: int) -> None:
+    drone = await connected(port)
+    try:
+        await tune(vehicle, drone)
+        await swim(vehicle, drone)
+        await go(vehicle, drone)
+    finally:
+        ended(drone)
+
+
+async def tune(vehicle: Afloat, drone) -> None:
+    start_s = time.monotonic()
+    everything = await drone.param.get_all_params()
+    print(f"MAVSDK: 300 parameters in {time.monotonic() - start_s:.2f} s")
+    assert len(everything.float_params) == 290 and len(everything.int_params) == 10
+    await drone.param.set_param_float("TUNE_007", -3.125)
+    await drone.param.set_param_int("WHOLE_4", 42)
+    assert await drone.param.get_param_float("TUNE_007") == -3.125
+    assert await drone.param.get_param_int("WHOLE_4") == 42
+    assert (vehicle.params.values["TUNE_007"], vehicle.params.values["WHOLE_4"]) == (-3.125, 42)
+
+
+async def swim(vehicle: Afloat, drone) -> None:
+    await drone.action.arm()
+    assert vehicle.loop.state.armed
+    assert await first(drone.telemetry.armed(), lambda armed: armed)
+    await drone.action.hold()
+    assert vehicle.loop.state.asked == modes.HOLD
+    mode = await first(drone.telemetry.flight_mode(), lambda mode: str(mode) == "HOLD")
+    assert str(mode) == "HOLD"
+    sticks = asyncio.create_task(steer(drone))
+    await asyncio.sleep(0.2)  # sticks come first: without them a pilot counts as lost
+    await drone.manual_control.start_position_control()
+    assert vehicle.loop.state.asked == modes.MANUAL
+    start_m = vehicle.place_m
+    await asyncio.wait_for(moved(vehicle, start_m), PATIENCE_S)
+    sticks.cancel()
+
+
+async def steer(drone) -> None:
+    while True:
+        await drone.manual_control.set_manual_control_input(0.0, 0.0, 0.9, 0.2)
+        await asyncio.sleep(0.05)
+
+
+async def moved(vehicle: Afloat, start_m) -> None:
+    while vehicle.moved_m(start_m) < 0.3:
+        await asyncio.sleep(0.05)
+
+
+async def go(vehicle: Afloat, drone) -> None:
+    nan = float("nan")
+    items = [
+        MissionItem(
+            47.3978 + k * 1e-5, 8.5456, -0.5, 0.2, True, nan, nan, MissionItem.CameraAction.NONE, nan, nan, 0.5,
+            nan, nan, MissionItem.VehicleAction.NONE,
+        )
+        for k in range(3)
+    ]  # fmt: skip
+    await drone.mission.set_return_to_launch_after_mission(False)
+    await drone.mission.upload_mission(MissionPlan(items))
+    assert len(vehicle.loop.state.mission) == 3
+    plan = await drone.mission.download_mission()
+    assert [round(item.latitude_deg, 7) for item in plan.mission_items] == [47.3978, 47.39781, 47.39782]
+    await drone.mission.start_mission()
+    assert vehicle.loop.state.asked == modes.MISSION
+    await drone.offboard.set_position_ned(PositionNedYaw(1.5, -1.0, 0.5, 0.0))
+    await drone.offboard.start()
+    assert vehicle.loop.state.asked == modes.GOTO
+    assert vehicle.loop.state.place[:3] == pytest.approx([1.5, 1.0, 0.5])
+    await drone.action.goto_location(47.39775, 8.5456, -0.25, 90.0)
+    assert vehicle.loop.state.place[2:] == pytest.approx([0.25, -math.pi / 2])
+    assert vehicle.loop.state.station_age < NEVER  # its heartbeats count as a station's
+    await drone.action.disarm()
+    assert not vehicle.loop.state.armed
+
+
+def test_mavsdk_which_cannot_sign_changes_nothing_in_a_vehicle_that_has_a_key():
+    port = free_port()
+    signing = Signing(KEY, None)
+    with Afloat(f"udpout:127.0.0.1:{port}", signing=signing) as vehicle:
+
+        async def attempt():
+            drone = await connected(port)  # it takes signed heartbeats for what they say
+            try:
+                with pytest.raises(mavsdk.action.ActionError):
+                    await drone.action.arm()
+            finally:
+                ended(drone)
+
+        asyncio.run(attempt())
+        assert not vehicle.loop.state.armed and signing.refused["unsigned"] > 0
+        until("it is recorded", lambda: any(kind == "frames refused" for kind, _ in vehicle.notes))
+    assert mavlink.WIRE_PROTOCOL_VERSION == "2.0"

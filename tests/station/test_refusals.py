@@ -1,0 +1,218 @@
+"""Whatever is said by somebody who may not say it, or says it badly, is refused, counted, told, and changes nothing."""
+
+import pytest
+
+from onboard.station.dialect import mavlink
+from onboard.station.signing import GRACE, SECOND, KeyFileError, Signing
+from tests.station import mutations
+from tests.station.afloat import Afloat, free_port, until
+from tests.station.mutations import KEY, Bench, messages, station
+from tests.station.pilots import Pilot
+from tools.rehearsal import rehearsal
+from tools.say import Refused
+from tools.vehicles import open_vehicle
+
+ARM = mavlink.MAVLink_command_long_message(1, 1, 400, 0, 1, 0, 0, 0, 0, 0, 0)
+ARM_NUMBER = mavlink.MAV_CMD_COMPONENT_ARM_DISARM
+
+
+def test_with_a_key_unsigned_wrongly_signed_and_replayed_commands_are_refused_counted_told_and_recorded():
+    port = free_port()
+    signing = Signing(KEY, None)
+    with Afloat(f"udp:{port}", signing=signing) as vehicle:
+        friend = Pilot(f"udpout:127.0.0.1:{port}", KEY)
+        friend.meet()
+        attempts = {"unsigned": None, "wrongly signed": b"k" * 32}
+        for reason, key in attempts.items():
+            stranger = Pilot(f"udpout:127.0.0.1:{port}", key, system=250)
+            stranger.link.setup_signing(key, sign_outgoing=True) if key else None
+            stranger.mav.command_long_send(1, 1, ARM_NUMBER, 0, 1, 0, 0, 0, 0, 0, 0)
+            until(f"{reason} is counted", lambda reason=reason: signing.refused[reason] > 0)
+            stranger.close()
+        disarm = mavlink.MAVLink_command_long_message(1, 1, ARM_NUMBER, 0, 0, 0, 0, 0, 0, 0, 0).pack(
+            friend.mav
+        )
+        heard = ARM.pack(friend.mav)
+        friend.link.write(heard)
+        until("a friend's own command is taken", lambda: vehicle.loop.state.armed)
+        assert friend.arm(False) == mavlink.MAV_RESULT_ACCEPTED
+        thief = Pilot(f"udpout:127.0.0.1:{port}", system=251)
+        for frame in (heard, disarm, heard):  # from another place, in another order
+            thief.link.write(frame)
+        until("they are counted", lambda: signing.refused["replayed"] >= 3)
+        until("that is recorded", lambda: _recorded(vehicle) >= {"unsigned", "wrongly_signed", "replayed"})
+        assert not vehicle.loop.state.armed
+        assert friend.hear("STATUSTEXT", patience_s=0.1) is None or "refused" not in friend.texts[-1]
+        thief.hear("STATUSTEXT", where=lambda m: "frames refused" in m.text)
+        assert any("replayed" in text for text in thief.texts)
+        for pilot in (friend, thief):
+            pilot.close()
+
+
+def _recorded(vehicle: Afloat) -> set[str]:
+    return {
+        reason.replace(" ", "_")
+        for kind, details in vehicle.notes
+        for reason in details
+        if kind == "frames refused"
+    }
+
+
+def test_a_forged_frame_from_the_future_does_not_lock_a_station_out():
+    bench = Bench(Signing(KEY, None))
+    good, forger = station(KEY), station(b"f" * 32)
+    forger.signing.timestamp = good.signing.timestamp + 3600 * SECOND
+    bench.hear(ARM.pack(forger))
+    bench.hear(ARM.pack(good))
+    assert [kind for kind, _ in bench.orders] == ["arm"]
+    assert bench.signing.refused == {"wrongly signed": 1}
+
+
+def test_a_restarted_vehicle_still_refuses_what_it_heard_before(tmp_path):
+    key = tmp_path / "key"
+    key.write_bytes(KEY)
+    key.chmod(0o600)
+    first = Bench(Signing.from_file(key))
+    pack = station(KEY)
+    frame = ARM.pack(pack)
+    first.hear(frame)
+    assert first.orders
+    first.signing.keep()
+    again = Bench(Signing.from_file(key))
+    again.hear(frame)
+    assert not again.orders and again.signing.refused == {"replayed": 1}
+    pack.signing.timestamp += GRACE + SECOND
+    again.hear(ARM.pack(pack))
+    assert again.orders
+
+
+def test_what_is_too_old_for_a_stream_that_nobody_knows_is_refused():
+    bench = Bench(Signing(KEY, None))
+    pack = station(KEY)
+    pack.signing.__class__ = type("Old", (Signing,), {"timestamp": bench.signing.timestamp - 61 * SECOND})
+    bench.hear(ARM.pack(pack))
+    assert not bench.orders and bench.signing.refused == {"too old": 1}
+
+
+def test_only_what_radios_make_may_come_unsigned():
+    bench = Bench(Signing(KEY, None))
+    for message in messages():
+        bench.hear(message.pack(station(None)))
+    assert not bench.orders and bench.signing.refused["unsigned"] == len(messages())
+    bench.hear(mavlink.MAVLink_radio_status_message(1, 1, 1, 1, 1, 1, 1).pack(station(None)))
+    assert bench.peer.frames.counts["radio"] == 1 and bench.peer.frames.counts["taken"] == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "says"),
+    [(b"short", 0o600, "neither 32 bytes nor a passphrase"), (KEY, 0o644, "others may read the key")],
+)
+def test_a_key_that_is_none_is_refused_in_a_sentence(tmp_path, content, mode, says):
+    key = tmp_path / "key"
+    key.write_bytes(content)
+    key.chmod(mode)
+    with pytest.raises(KeyFileError, match=says):
+        Signing.from_file(key)
+    with pytest.raises(KeyFileError, match="cannot read"):
+        Signing.from_file(tmp_path / "none")
+    key.write_bytes(KEY)
+    key.chmod(0o600)
+    (tmp_path / "key.times").write_text("{")
+    with pytest.raises(KeyFileError, match="old frames could be played again"):
+        Signing.from_file(key)
+
+
+def test_nothing_comes_of_mutated_frames_without_the_key():
+    score = mutations.run(20_000, seed=2)
+    assert score["orders from whole frames"] > 8  # the same frames, whole, are heard
+    assert score["orders from mutated frames"] == 0
+    assert score["taken"] == len(messages())
+    assert min(score["unsigned"], score["wrongly signed"], score["replayed"], score["damaged"]) > 100
+
+
+def test_without_a_key_whatever_is_asked_for_breaks_nothing():
+    score = mutations.run_open(5_000, seed=3)
+    assert score["orders"] > 500 and score["taken"] > 2_000
+
+
+def test_set_points_and_sticks_that_are_no_numbers_never_reach_the_loop():
+    bench = Bench(None)
+    pack = station(None)
+    nan, inf = float("nan"), float("inf")
+    for bad in (nan, inf, -inf):
+        for place in ((bad, 0, 0), (0, bad, 0), (0, 0, bad)):
+            local = mavlink.MAVLink_set_position_target_local_ned_message
+            bench.hear(local(0, 1, 1, 1, 0, *place, 0, 0, 0, 0, 0, 0, 0, 0).pack(pack))
+        bench.hear(mavlink.MAVLink_param_set_message(1, 1, b"TUNE_003", bad, 9).pack(pack))
+        for number in (400, 176, 511, 512, 300, 224, 192, 193):
+            bench.hear(mavlink.MAVLink_command_long_message(1, 1, number, 0, *[bad] * 7).pack(pack))
+        bench.hear(mavlink.MAVLink_command_long_message(1, 1, 192, 0, -1, 1, 0, *[bad] * 4).pack(pack))
+    for axis in range(4):
+        axes = [0] * 4
+        axes[axis] = 1001
+        bench.hear(mavlink.MAVLink_manual_control_message(1, *axes, 0).pack(pack))
+    assert not [order for order in bench.orders if order[0] in ("sticks", "goto", "set", "arm", "mode")]
+    bench.tick()
+    assert bench.loop.helm.params.values["TUNE_003"] == 0.75
+
+
+def test_every_command_that_there_is_gets_one_answer():
+    bench = Bench(None)
+    answers: list[int] = []
+    send = bench.peer.say
+
+    def say(craft, message):
+        if message.get_type() == "COMMAND_ACK":
+            answers.append(message.command)
+        send(craft, message)
+
+    bench.peer.say = say
+    numbers = sorted(number for number in mavlink.enums["MAV_CMD"] if number < 1 << 16)
+    for number in numbers:
+        bench.hear(
+            mavlink.MAVLink_command_long_message(1, 1, number, 0, 1, 0, 0, 0, 0, 0, 0).pack(station(None))
+        )
+        for _ in range(3):
+            bench.tick()
+    assert answers == numbers and len(numbers) > 150
+
+
+def test_failures_are_rehearsed_between_ticks_by_the_loops_own_thread():
+    """A fleet that can be upset, as tools/upsets.py words it."""
+    vehicle = open_vehicle("fish")
+    said: list[tuple[str, str]] = []
+
+    class Upset:
+        def upset(self, name: str, text: str) -> None:
+            if "battery" in text:
+                raise Refused("the battery is new")
+            said.append((name, text))
+
+        def mend(self, name: str) -> None:
+            said.append((name, "mended"))
+
+    befall = rehearsal(vehicle, Upset())
+    bench = Bench(None, rehearse=lambda *what: befall("one", *what))
+    m = mavlink
+    asked = [
+        (m.FAILURE_UNIT_SENSOR_BARO, m.FAILURE_TYPE_STUCK, 0),
+        (m.FAILURE_UNIT_SYSTEM_SERVO, m.FAILURE_TYPE_STUCK, 2),
+        (m.FAILURE_UNIT_SENSOR_MAG, m.FAILURE_TYPE_INTERMITTENT, 0),
+        (m.FAILURE_UNIT_SYSTEM_BATTERY, m.FAILURE_TYPE_OFF, 0),
+        (m.FAILURE_UNIT_SYSTEM_MOTOR, m.FAILURE_TYPE_OFF, 1),
+        (m.FAILURE_UNIT_SENSOR_BARO, m.FAILURE_TYPE_OK, 0),
+    ]
+    results: list[int] = []
+    send = bench.peer.say
+    bench.peer.say = lambda craft, message: (
+        results.append(message.result) if message.get_type() == "COMMAND_ACK" else None,
+        send(craft, message),
+    )
+    for what in asked:
+        bench.hear(m.MAVLink_command_long_message(1, 1, 420, 0, *what, 0, 0, 0, 0).pack(station(None)))
+        assert len(said) + results.count(m.MAV_RESULT_DENIED) == len(results)  # nothing before a tick
+        bench.tick()
+    assert said == [
+        ("one", text) for text in ("stuck:depth", "jammed:tail_2", "silent:heading/0.5", "mended")
+    ]
+    assert results == [0, 0, 0, m.MAV_RESULT_DENIED, m.MAV_RESULT_DENIED, 0]

@@ -1,0 +1,79 @@
+"""Hours of a run in lockstep, by hand: does memory grow, does the log open, does all of it replay?
+
+    python tests/swim/six_hours.py [VEHICLE SCENARIO [HOURS [LOG]]]
+
+Prints one line a simulated half hour, then what the process has grown by since the tenth minute, and the replay.
+"""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from onboard.log import Log
+from onboard.record import Recorder
+from tools.fleet import Fleet
+from tools.replay import NEEDED, replay
+from tools.vehicles import open_scenario
+
+SETTLED_S = 600.0
+EVERY_S = 1800.0
+
+
+def resident_kb() -> int:
+    """What this process holds of memory now."""
+    with open("/proc/self/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+
+
+def swim(vehicle_name: str, scenario: str, hours: float, log: Path) -> dict[str, float]:
+    vehicle, name, _ = open_scenario(vehicle_name, [], scenario)
+    fleet = Fleet(vehicle, name, 0)
+    about = {
+        "vehicle": vehicle.name,
+        "vehicle_file": vehicle.file.text,
+        "overrides": "\n".join(vehicle.file.overrides),
+        "scenario": name,
+        "on": "sim",
+    }
+    ticks = round(hours * 3600e6 / fleet.period_us)
+    settled = round(SETTLED_S * 1e6 / fleet.period_us)
+    every = round(EVERY_S * 1e6 / fleet.period_us)
+    start_kb, most_kb = 0, 0
+    # a short queue: how far a long one fills up, and what it takes then, is the disk's doing
+    with Recorder(log, about, lossless=True, limit=2000) as recorder:
+        fleet.record(recorder)
+        fleet.arm()
+        for tick in range(ticks):
+            fleet.step()
+            if tick == settled:
+                start_kb = most_kb = resident_kb()
+            if tick >= settled and tick % 1000 == 0:
+                most_kb = max(most_kb, resident_kb())
+            if tick % every == 0:
+                print(f"{tick * fleet.period_us / 3600e6:5.2f} h  {resident_kb()} kB", flush=True)
+            if fleet.fault:
+                raise SystemExit(f"ended at tick {tick}: {fleet.fault}")
+        end_kb = resident_kb()
+    return {
+        "ticks": ticks,
+        "at_10_min_kb": start_kb,
+        "grown_kb": end_kb - start_kb,
+        "most_kb": most_kb - start_kb,
+    }
+
+
+def main() -> None:
+    vehicle, scenario = sys.argv[1:3] if len(sys.argv) > 2 else ("fish", "pool")
+    hours = float(sys.argv[3]) if len(sys.argv) > 3 else 6.0
+    log = Path(sys.argv[4]) if len(sys.argv) > 4 else Path(tempfile.mkdtemp()) / f"{vehicle}.mcap"
+    began_s = time.monotonic()
+    print(swim(vehicle, scenario, hours, log), f"{time.monotonic() - began_s:.0f} s", flush=True)
+    print(f"{log}: {log.stat().st_size / 1e6:.0f} MB", flush=True)
+    result = replay(Log(log, only=NEEDED))
+    print(result, f"{time.monotonic() - began_s:.0f} s")
+    raise SystemExit(0 if result["identical"] else 1)
+
+
+if __name__ == "__main__":
+    main()

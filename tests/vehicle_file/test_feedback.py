@@ -1,0 +1,65 @@
+"""Who hears an actuator: what does not fit is one sentence, and what is left open is filled in."""
+
+import pytest
+
+from tests.conftest import ROOT
+from tools.cli import main
+from tools.vehicles import open_vehicle
+
+WRONG = [
+    ("fish", "actuator.tail_1.feedback=nobody", "actuator.tail_1.feedback", 'there is no sensor "nobody"'),
+    ("fish", "actuator.tail_1.feedback=depth", "actuator.tail_1.feedback", 'reads m; name one of unit "rad"'),
+    ("fish", "actuator.tail_1.feedback=''", "actuator.tail_1.lag_s", "nobody hears what it does"),
+    ("fish", "actuator.tail_1.off_rad=0", "actuator.tail_1.off_rad", "0"),
+    ("fish", "actuator.tail_1.found_s=100", "actuator.tail_1.found_s", "60"),
+    ("ray", "actuator.left_fin.off_rad=0.1", "actuator.left_fin.off_rad", "name a sensor in `feedback`"),
+    ("rov", "actuator.fore_port.turn_n_s2=[1.0]", "actuator.fore_port.turn_n_s2", "2"),
+    ("rov", "actuator.fore_port.feedback=battery", "actuator.fore_port.feedback", 'name one of unit "rev/s"'),
+    ("hybrid", "actuator.aft_a.feedback=battery", "actuator.aft_a.feedback", 'name one of unit "Pa"'),
+    ("fish", "plant.sensor.tail_1_angle.joint=nose", "plant.sensor.tail_1_angle.joint", "is not a joint"),
+    (
+        "rov",
+        "plant.sensor.fore_port_turns.thruster=nose",
+        "plant.sensor.fore_port_turns.thruster",
+        "is not a thruster",
+    ),
+]
+
+
+@pytest.mark.parametrize("vehicle, override, key, words", WRONG)
+def test_what_does_not_fit_is_one_sentence(capsys, vehicle, override, key, words):
+    assert main(["check", vehicle, "--set", override]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and key in said and words in said, said
+
+
+def test_a_thruster_that_is_heard_says_what_its_turns_push(capsys, tmp_path):
+    text = (ROOT / "onboard" / "vehicles" / "rov.toml").read_text()
+    (tmp_path / "rov.toml").write_text(text.replace("turn_n_s2 = [0.014, 0.011]\n", "", 1))
+    assert main(["check", str(tmp_path / "rov.toml")]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "actuator.fore_port.turn_n_s2: is needed" in said
+
+
+def channel(vehicle: str, name: str, *overrides: str):
+    settings = open_vehicle(vehicle, list(overrides)).settings
+    return next(a for a in settings["actuators"] if a["name"] == name), settings
+
+
+def test_what_the_file_leaves_open_is_filled_in_and_what_nobody_hears_is_left_out():
+    servo, _ = channel("ray", "left_fin", "actuator.left_fin.feedback=caudal_angle")
+    assert (servo["lag_s"], servo["found_s"]) == (0.02, 0.3) and servo["off_rad"] == pytest.approx(0.16)
+    deaf, _ = channel("ray", "left_fin")
+    assert not {"feedback", "lag_s", "found_s", "off_rad"} & deaf.keys()
+    valve, _ = channel("hybrid", "aft_a")
+    assert valve["feedback"] == valve["pressure"] == "aft_a_pressure"
+
+
+def test_the_rows_look_at_those_that_are_heard_and_at_no_others():
+    rows = {
+        v: {r["name"]: r for r in open_vehicle(v).settings["failsafes"]} for v in ("ray", "rov", "hybrid")
+    }
+    assert rows["ray"]["servo_stalled"]["actuators"] == ["tail_yaw", "caudal", "tail_pitch"]
+    assert len(rows["rov"]["thruster_dead"]["actuators"]) == 7 and "servo_stalled" not in rows["rov"]
+    assert len(rows["hybrid"]["valve_stuck"]["actuators"]) == 6
+    assert len(rows["hybrid"]["thruster_dead"]["actuators"]) == 9

@@ -1,0 +1,143 @@
+"""A real browser without a window, a view it opens, and a run for the view to show."""
+
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT, left_out
+
+SIZE = {"width": 720, "height": 540}
+PATIENCE_MS = 90_000  # of a page that is drawn on a busy processor
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    found = subprocess.run(
+        ["sh", str(ROOT / "tests" / "view" / "get-chromium")], capture_output=True, text=True, timeout=900
+    )
+    if found.returncode:
+        left_out(found.stderr.strip())
+    from playwright.sync_api import sync_playwright
+
+    from tools.browser import FLAGS
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=found.stdout.strip(), args=list(FLAGS), timeout=PATIENCE_MS
+        )
+        yield browser
+        browser.close()
+
+
+class Seen:
+    """A page in the browser, and whom it asked for anything."""
+
+    def __init__(self, browser: Any, url: str) -> None:
+        self.url = url
+        self.page = browser.new_page(viewport=SIZE)
+        self.page.set_default_timeout(PATIENCE_MS)
+        self.asked: list[str] = []
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("websocket", lambda socket: self.asked.append(socket.url))
+        self.page.goto(url)
+        self.page.wait_for_selector("[data-cd=time]")
+        close = self.page.get_by_role("button", name="Close notification")  # that it draws on the processor
+        if close.count():
+            close.first.click()
+
+    def wait(self, expression: str) -> None:
+        self.page.wait_for_function(expression, polling=250)  # not at each picture: these are slow here
+
+    def text(self, name: str) -> str:
+        return self.page.locator(f"[data-cd={name}]").first.inner_text()
+
+    def tab(self, name: str) -> None:
+        self.page.get_by_role("tab", name=name, exact=True).click()
+
+    def press(self, name: str) -> None:
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def slide(self, label: str, value: str) -> None:
+        """Types a number into the field beside a slider."""
+        field = self.page.locator(
+            f"xpath=//label[normalize-space(.)='{label}']/following::input[not(@type='hidden')][1]"
+        )
+        field.fill(value)
+        field.press("Enter")
+
+    def canvas(self) -> bytes:
+        return self.page.locator("canvas").first.screenshot()
+
+
+class Views:
+    """Starts `caudal view ...`; each is ended with its test."""
+
+    def __init__(self, browser: Any, folder: Path) -> None:
+        self._browser = browser
+        self._folder = folder
+        self._processes: list[subprocess.Popen] = []
+        self._pages: list[Seen] = []
+
+    def __call__(self, *words: object) -> Seen:
+        command = [sys.executable, "-m", "tools.cli", "view", *map(str, words)]
+        process = subprocess.Popen(command, cwd=self._folder, stderr=subprocess.PIPE, text=True)
+        self._processes.append(process)
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        url = re.search(r"http://\S+", said)
+        assert url, said
+        seen = Seen(self._browser, url[0])
+        self._pages.append(seen)
+        return seen
+
+    def close(self) -> None:
+        for seen in self._pages:
+            seen.page.close()
+        for process in self._processes:
+            process.terminate()
+            process.wait(20)
+            if process.stderr:
+                process.stderr.close()
+
+
+@pytest.fixture
+def view(chromium: Any, tmp_path: Path) -> Iterator[Views]:
+    views = Views(chromium, tmp_path)
+    yield views
+    views.close()
+
+
+class Swum:
+    """A fleet that swims by the clock in a thread, with whoever looks on heard between two ticks."""
+
+    def __init__(self, fleet: Any, live: Any) -> None:
+        self.fleet = fleet
+        self.live = live
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._swim)
+        fleet.arm()
+        self._thread.start()
+
+    def _swim(self) -> None:
+        while not self._ending.wait(self.fleet.period_us / 1e6):
+            self.live.take(self.fleet.world.time_us * 1000)
+            self.fleet.step()
+
+    def until(self, holds: Callable[[], bool], what: str) -> None:
+        give_up = time.monotonic() + PATIENCE_MS / 1000
+        while not holds():
+            assert time.monotonic() < give_up, f"never: {what}"
+            time.sleep(0.01)
+
+    def close(self) -> None:
+        self._ending.set()
+        self._thread.join()
+        self.fleet.safe()
+        self.live.close()

@@ -1,0 +1,135 @@
+"""A run that may be looked on at: what is shown is what is recorded, and nobody who looks on holds it up."""
+
+import socket
+import time
+
+import pytest
+
+from onboard.live import Live, packed, unpacked
+from onboard.log import Log
+from onboard.record import Recorder
+from tools.view_line import Watched
+
+FIELDS = [("float64", "x_m"), ("float64", "y_m"), ("float64", "depth_m")]
+
+
+@pytest.fixture
+def live(tmp_path):
+    recorder = Recorder(tmp_path / "log.mcap", {}, lossless=True)
+    made = Live(recorder, {"vehicle": "eel"}, ("127.0.0.1", 0))
+    yield made
+    made.close()
+    recorder.close()
+
+
+def wait(holds) -> None:
+    give_up = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < give_up
+        time.sleep(0.005)
+
+
+def test_who_looks_on_sees_what_the_log_holds_and_what_is_asked_waits_for_the_control_thread(live, tmp_path):
+    told = []
+    topic = live.topic("/eel_1/truth", FIELDS)
+    live.helm("eel_1", lambda *order: told.append(order))
+    live.start()
+    watched = Watched(live.address)
+    assert watched.about == {"vehicle": "eel"} and watched.steers == ["eel_1"] and not watched.rehearses
+    wait(lambda: live.watched)
+    reused = [1.0, 2.0, None]
+    topic.write(10, reused)
+    live.event(10, "armed", vehicle="eel_1")
+    reused[0] = 7.0  # a list that is used again
+    wait(lambda: watched.updates and watched.events)
+    assert list(watched.newest.rows["/eel_1/truth"]) == [1.0, 2.0, None]
+    assert watched.events[0].kind == "armed"
+    watched.tell("eel_1", "mode", "hold")
+    wait(lambda: live._asked)
+    assert not told, "not before the control thread takes it"
+    live.take(20)
+    assert told == [("mode", "hold")]
+    watched.close()
+    live.close()
+    live._recorder.close()
+    assert Log(tmp_path / "log.mcap").topics["/eel_1/truth"].rows == [(1.0, 2.0, None)]
+
+
+def test_one_who_never_reads_holds_up_neither_the_run_nor_the_others(live):
+    topic = live.topic("/eel_1/truth", [("float64", f"f_{k}") for k in range(3000)])
+    live.start()
+    with socket.create_connection(live.address) as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        watched = Watched(live.address)
+        wait(lambda: len(live._lookers) == 2)
+        for k in range(300):
+            topic.write(k, [float(k)] * 3000)
+            time.sleep(0.002)
+        wait(lambda: watched.updates and watched.newest.rows["/eel_1/truth"][0] == 299.0)
+        assert max(len(looker.unsent) for looker in live._lookers) < 200_000, (
+            "what a slow one misses is not kept"
+        )
+        watched.close()
+
+
+@pytest.mark.parametrize(
+    "noise", [b"GET / HTTP/1.1\r\n\r\n", b"\xff" * 64, packed({"tell": 1}), packed(["fly", 1, 2])]
+)
+def test_noise_ends_the_connection_and_nothing_else(live, noise):
+    live.topic("/eel_1/truth", FIELDS)
+    live.start()
+    with socket.create_connection(live.address) as peer:
+        peer.sendall(noise)
+        peer.settimeout(60)
+        while peer.recv(65536):  # the hello, then the end
+            pass
+    Watched(live.address).close()
+    assert not live._asked
+
+
+def test_from_beyond_this_machine_a_run_is_looked_at_and_not_steered(live, monkeypatch):
+    live.topic("/eel_1/truth", FIELDS)
+    live.helm("eel_1", print)
+    accept = live._socket.accept
+
+    class Elsewhere:
+        def accept(self):
+            peer, _ = accept()
+            return peer, ("192.0.2.7", 1)
+
+        def __getattr__(self, name):
+            return getattr(socket_, name)
+
+    socket_ = live._socket
+    monkeypatch.setattr(live, "_socket", Elsewhere())
+    live.start()
+    watched = Watched(live.address)
+    assert watched.steers == []
+    watched.tell("eel_1", "arm")
+    wait(lambda: live._lookers)
+    time.sleep(0.2)
+    assert not live._asked
+    watched.close()
+
+
+def test_a_refused_rehearsal_says_why_among_the_events(live):
+    live.topic("/eel_1/truth", FIELDS)
+    live.rehearse = lambda vehicle, fault: f"{vehicle} has no {fault}"
+    live.start()
+    watched = Watched(live.address)
+    assert watched.rehearses
+    watched.rehearse("eel_1", "gills")
+    wait(lambda: live._asked)
+    live.take(5)
+    wait(lambda: watched.events)
+    assert watched.events[0].details["refused"] == "eel_1 has no gills"
+    watched.close()
+
+
+def test_messages_come_out_of_any_pieces_as_they_went_in():
+    whole = packed(["tell", "a", "arm"]) + packed({"at": [[0, 1, [1.5, None]]]})
+    buffer, found = bytearray(), []
+    for byte in whole:
+        buffer.append(byte)
+        found += unpacked(buffer)
+    assert found == [["tell", "a", "arm"], {"at": [[0, 1, [1.5, None]]]}] and not buffer

@@ -1,0 +1,144 @@
+"""What a view draws: bodies where the plant has them, hulls of the plant's own volume, sentences for a wrong look."""
+
+import numpy as np
+import pytest
+
+from onboard.log import Log
+from sim_plant.model import Model
+from sim_plant.tree_spec import Ellipsoid, Tube
+from tools.cli import main
+from tools.vehicles import open_scenario, open_vehicle
+from tools.view_marks import hull_volume, immersed
+from tools.view_pose import Skeleton, attitude, quaternion
+from tools.view_run import Recorded, Run
+from tools.view_skin import bellows
+from tools.view_vehicle import hull_mesh, part_mesh
+
+VEHICLES = ("fish", "snake", "ray", "rov", "hybrid")
+
+
+def volume_m3(mesh) -> float:
+    """By the divergence theorem: positive if every face looks outwards."""
+    a, b, c = (mesh[0][mesh[1][:, k]] for k in range(3))
+    return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6)
+
+
+@pytest.mark.parametrize("name", VEHICLES)
+def test_bodies_stand_where_the_plant_has_them(name):
+    vehicle = open_vehicle(name)
+    model, skeleton = Model(vehicle.plant.tree), Skeleton(vehicle.plant)
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        x = model.state()
+        x[:3] = rng.normal(size=3)
+        roll, pitch, heading = rng.uniform(-1, 1, 3)
+        x[3:7] = quaternion(attitude(roll, pitch, heading))
+        joints = dict(zip(model.joints, rng.uniform(-0.8, 0.8, len(model.joints)), strict=True))
+        for joint, value in joints.items():
+            x[model.q[joint]] = value
+        turns, places = skeleton.pose(joints)
+        for body in model.bodies:
+            turn, at = model.pose(x, body)
+            k = skeleton.place[body]
+            assert np.allclose(attitude(roll, pitch, heading) @ turns[k], turn, atol=1e-12)
+            assert np.allclose(x[:3] + attitude(roll, pitch, heading) @ places[k], at, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", VEHICLES)
+def test_every_shape_is_closed_looks_outwards_and_hulls_have_the_plants_volume(name):
+    vehicle = open_vehicle(name)
+    for body in vehicle.plant.tree.body:
+        if body.hull is not None:
+            mesh, (_, exact_m3) = hull_mesh(body.hull), hull_volume(body.hull)
+            assert volume_m3(mesh) == pytest.approx(exact_m3, rel=0.03), (
+                body.name
+            )  # flat faces, bevelled ends
+    for part in vehicle.look.part:
+        assert volume_m3(part_mesh(part)) > 0, part
+
+
+@pytest.mark.parametrize("hull", [
+    Ellipsoid(at_m=(0.1, 0.0, 0.02), semi_axes_m=(0.3, 0.1, 0.05)),
+    Ellipsoid(semi_axes_m=(0.02, 0.2, 0.2)),
+])  # fmt: skip
+def test_an_ellipsoids_immersion_is_that_of_points_spread_in_it(hull):
+    rng = np.random.default_rng(0)
+    points = rng.uniform(-1, 1, (200_000, 3))
+    points = points[(points**2).sum(axis=1) < 1] * hull.semi_axes_m
+    turn = attitude(0.4, -0.7, 1.0)
+    for height_m in (-0.4, -0.03, 0.0, 0.04, 0.4):
+        below = float(((points @ turn.T)[:, 2] + height_m < 0).mean())
+        assert immersed(hull, turn, height_m) == pytest.approx(below, abs=0.005)
+    tube = Tube(from_m=(0, 0, 0), to_m=(1, 0, 0), radius_m=0.1)
+    assert immersed(tube, np.eye(3), -0.2) == 1 and immersed(tube, np.eye(3), 0.2) == 0
+
+
+def test_a_soft_joint_is_drawn_from_face_to_face_and_square_to_both():
+    plant = open_vehicle("hybrid").plant
+    skeleton = Skeleton(plant)
+    soft = bellows(skeleton, plant, plant.soft["aft"], 0.11)
+    turns, places = skeleton.pose({"aft_d1": 0.15, "aft_th1": 0.3, "aft_th2": -0.9, "aft_d2": 0.15})
+    bones, at = soft.bones(turns, places)
+    tail, mid = skeleton.place["tail"], skeleton.place["mid"]
+    assert np.allclose(at[0], places[tail] + [0.8, 0, 0]) and np.allclose(at[-1], places[mid])
+    assert np.allclose(bones[0][:, 0], turns[tail][:, 0]) and np.allclose(bones[-1][:, 0], turns[mid][:, 0])
+
+
+def test_any_instant_of_a_log_is_what_was_recorded_last_before_it(tmp_path):
+    path = tmp_path / "ray.mcap"
+    assert main(["run", "ray", "--scenario", "cruise", "--for", "2", "--log", str(path), "--json"]) == 0
+    recorded, log = Recorded(path), Log(path)
+    run = Run(recorded)
+    truth = log.topics["/ray_1/truth"]
+    rng = np.random.default_rng(0)
+    for time_s in rng.uniform(0, recorded.end_s, 50):
+        k = max(i for i, time_ns in enumerate(truth.time_ns) if time_ns <= round(time_s * 1e9))
+        row = dict(zip(truth.fields, truth.rows[k], strict=True))
+        moment = recorded.at(time_s)
+        assert run.base(moment, "ray_1")[:4] == tuple(
+            row[f] for f in ("x_m", "y_m", "depth_m", "heading_rad")
+        )
+        joints = Skeleton(run.vehicle.plant).joints
+        assert [run.joint(moment, "ray_1", j) for j in joints] == [row[f"{j}_rad"] for j in joints]
+
+
+@pytest.mark.parametrize(("key", "found"), [
+    ('look.colour="orange"', "look.colour"),
+    ('look.skin=["head", "lnk_1"]', "there is no body lnk_1"),
+    ('look.part=[{kind="ball", body="nose", semi_axes_m=[1,1,1]}]', "there is no body nose"),
+    ('look.part=[{kind="cone"}]', "look.part.0"),
+])  # fmt: skip
+def test_a_wrong_look_is_one_sentence(capsys, key, found):
+    assert main(["run", "fish", "--for", "1", "--set", key]) == 2
+    said = capsys.readouterr().err
+    assert found in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize(("words", "found"), [
+    (["nothing.mcap"], "no log"),
+    (["localhost:x"], "neither a log"),
+    (["127.0.0.1:1", "--port", "0"], "nothing to look at"),
+    (["{log}", "--picture", "a.bmp"], "no way to write .bmp"),
+    (["{log}", "--at", "99"], "goes from 0 to"),
+    (["{log}", "--size", "big"], "no size"),
+    (["{text}"], "not a log"),
+])  # fmt: skip
+def test_what_cannot_be_shown_is_said_in_one_sentence(tmp_path, capsys, words, found, monkeypatch):
+    monkeypatch.setattr("tools.view_line.PATIENCE_S", 0.2)
+    log, text = tmp_path / "rov.mcap", tmp_path / "text.mcap"
+    text.write_text("no log at all")
+    if "{log}" in words:
+        assert main(["run", "rov", "--scenario", "station", "--for", "0.1", "--log", str(log), "--json"]) == 0
+        capsys.readouterr()
+    try:
+        code = main(["view", *(word.format(log=log, text=text) for word in words)])
+    except SystemExit as error:
+        code = error.code
+    said = capsys.readouterr().err
+    assert code == 2 and found in said and said.count("\n") == 1
+
+
+def test_the_articulated_scenario_is_drawn_with_the_same_skeleton_as_the_quick_one():
+    quick, *_ = open_scenario("fish", [], "pool")
+    tree, *_ = open_scenario("fish", [], "articulated")
+    assert Skeleton(quick.plant).joints == Skeleton(tree.plant).joints

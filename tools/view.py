@@ -1,0 +1,136 @@
+"""Shows a run in the browser, in three dimensions: a log, or a run that still goes on.
+
+A LOG is a .mcap file: a time line scrubs, plays and jumps to events. HOST:PORT is a run that may be looked on at
+(`caudal run --live`, or --view, which starts a view by itself); without either it is one on this machine. The page is
+served on this machine alone unless --host says otherwise, and nothing in it comes from anywhere else.
+"""
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from onboard.live import PORT
+from tools import options, say
+from tools.view_film import FILMS, PICTURES, check, save_film, save_picture
+from tools.view_line import Watched
+from tools.view_run import Moment, Recorded, Run
+
+PAGE_PORT = 8360
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "what",
+        nargs="?",
+        default=f"127.0.0.1:{PORT}",
+        metavar="LOG|HOST:PORT",
+        help="a log, or a run's address",
+    )
+    command.add_argument(
+        "--host", default="127.0.0.1", help="where the page is served (0.0.0.0: to everybody)"
+    )
+    command.add_argument(
+        "--port", type=options.natural, default=PAGE_PORT, help="and on which port, or the next free one"
+    )
+    command.add_argument("--at", type=float, default=0.0, metavar="S", help="begin at this second of a log")
+    command.add_argument("--picture", type=Path, metavar="FILE", help="save a picture (.png, .jpg) and end")
+    command.add_argument("--film", type=Path, metavar="FILE", help="save a film (.mp4, .webm, .gif) and end")
+    command.add_argument(
+        "--for", dest="seconds", type=options.positive, default=30.0, metavar="S", help="of the film"
+    )
+    command.add_argument("--speed", type=options.positive, default=1.0, help="of the film")
+    command.add_argument("--fps", type=options.whole, default=25, help="of the film")
+    command.add_argument("--size", type=size, default=(1280, 720), metavar="WxH", help="of picture and film")
+    command.add_argument(
+        "--plain", action="store_true", help="no shadows: four times as fast where no graphics card draws"
+    )
+    command.add_argument("--sonar", action="store_true", help="show the sonars' wedges from the start")
+    command.add_argument("--forces", action="store_true", help="show weight and lift from the start")
+
+
+def size(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    if not (width.isdigit() and height.isdigit() and 64 <= int(width) <= 4096 and 64 <= int(height) <= 4096):
+        raise argparse.ArgumentTypeError(f"{text} is no size such as 1280x720, of 64 to 4096")
+    return int(width) // 2 * 2, int(height) // 2 * 2
+
+
+def address(text: str) -> tuple[str, int]:
+    """HOST:PORT, or a port on this machine."""
+    host, _, port = text.rpartition(":")
+    if not (port.isdigit() and 0 < int(port) < 65536):
+        raise say.Refused(f"{text} is neither a log (.mcap) nor the HOST:PORT of a run")
+    return host or "127.0.0.1", int(port)
+
+
+def run(args: argparse.Namespace) -> int:
+    for path, kinds in ((args.picture, PICTURES), (args.film, FILMS)):
+        if path:
+            check(path, kinds)
+    source: Any
+    if args.what.endswith(".mcap") or Path(args.what).exists():
+        source = Recorded(Path(args.what))
+        if not 0 <= args.at <= source.end_s:
+            raise say.Refused(f"--at {args.at:g}: the log goes from 0 to {source.end_s:.2f} s")
+    else:
+        source = Watched(address(args.what))
+        if args.picture or args.film:
+            raise say.Refused("pictures and films are made of logs; of a run, by the buttons in its page")
+    from tools.view_page import Page
+
+    page = Page(Run(source), args.host, args.port)
+    page.choose(sonar=args.sonar, forces=args.forces)
+    if args.plain:
+        page.server.scene.configure_default_lights(cast_shadow=False)
+    try:
+        if args.picture or args.film:
+            export(args, page, source)
+        else:
+            say.note(f"caudal: {page.run.title} on {page.url} (Ctrl-C ends)")
+            show_recorded(page, source, args.at) if isinstance(source, Recorded) else show_live(page, source)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        page.close()
+    return 0
+
+
+def show_recorded(page: Any, recorded: Recorded, at_s: float) -> None:
+    line = page.add_time_line(recorded)
+    page.first_look(recorded.at(at_s))
+    line.go(at_s)
+    while True:
+        page.keep_up(recorded.at(line.now_s(page.looked_at)))
+        line.tell()
+        page.rest()
+
+
+def show_live(page: Any, watched: Watched) -> None:
+    page.add_helm(watched)
+    while not watched.updates and not watched.gone:
+        time.sleep(0.01)
+    page.first_look(watched.newest)
+    while not watched.gone:
+        page.keep_up(watched.newest)
+        page.rest()
+    say.note("caudal: the run has ended")
+
+
+def export(args: argparse.Namespace, page: Any, recorded: Recorded) -> None:
+    page.hide_words()
+
+    def show(time_s: float, client: Any) -> None:
+        moment: Moment = recorded.at(time_s)
+        page.put(moment, client)
+
+    if args.picture:
+        save_picture(page.server, page.url, show, args.at, args.picture, args.size)
+        print(args.picture)
+    if args.film:
+        times_s = args.at + np.arange(0.0, args.seconds, args.speed / args.fps)
+        times_s = times_s[times_s <= recorded.end_s]
+        save_film(page.server, page.url, show, times_s, args.film, args.size, args.fps)
+        print(f"{args.film}: {len(times_s)} frames")

@@ -1,0 +1,132 @@
+"""A run that still goes on, seen over its stream (onboard/live.py): the newest of each topic, events, orders back."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from onboard.live import packed, unpacked
+from onboard.log import Event
+from tools.say import Refused
+from tools.view_run import BASE, Moment
+
+TRAIL_POINTS = 3000
+PATIENCE_S = 10.0
+
+
+class Watched:
+    """`address` of the stream. A thread of its own listens; `newest` is what the run is at."""
+
+    def __init__(self, address: tuple[str, int], patience_s: float = PATIENCE_S) -> None:
+        self._where = f"{address[0]}:{address[1]}"
+        self._heard = bytearray()
+        self.events: list[Event] = []
+        self.gone = False
+        self._lock = threading.Lock()
+        self._socket = self._connect(address, patience_s)
+        hello = self._first()
+        self.about: dict[str, str] = hello["run"]
+        self.fields: dict[str, list[str]] = dict(hello["topics"])
+        self.steers: list[str] = hello["steers"]
+        self.rehearses: bool = hello["rehearses"]
+        self._topics = [name for name, _ in hello["topics"]]
+        self._rows: dict[str, Any] = {}
+        self._paths: dict[str, deque] = {}
+        self.start_ns = 0
+        self._newest = Moment(0.0, {})
+        self.updates = 0
+        self._thread = threading.Thread(target=self._listen, name="watch", daemon=True)
+        self._thread.start()
+
+    @property
+    def newest(self) -> Moment:
+        return self._newest
+
+    def tell(self, vehicle: str, kind: str, *values: Any) -> None:
+        """An order for a vehicle; what became of it stands among the events."""
+        self._send(["tell", vehicle, kind, *values])
+
+    def rehearse(self, vehicle: str, fault: str) -> None:
+        self._send(["rehearse", vehicle, fault])
+
+    def trail(self, vehicle: str, until_s: float, seconds: float) -> np.ndarray:
+        path = list(self._paths.get(vehicle, ()))
+        return np.array([point for time_s, point in path if until_s - seconds <= time_s]).reshape(-1, 3)
+
+    def seconds(self, time_ns: int) -> float:
+        return (time_ns - self.start_ns) / 1e9
+
+    def close(self) -> None:
+        self.gone = True
+        self._socket.close()
+
+    def _connect(self, address: tuple[str, int], patience_s: float) -> socket.socket:
+        give_up = time.monotonic() + patience_s
+        while True:
+            try:
+                return socket.create_connection(address, timeout=patience_s)
+            except OSError as error:
+                if time.monotonic() > give_up or not isinstance(error, ConnectionRefusedError):
+                    raise Refused(
+                        f"nothing to look at on {self._where} ({error.strerror or error}); start a run with --view or "
+                        f"--live, or name a log"
+                    ) from None
+                time.sleep(0.1)
+
+    def _first(self) -> Any:
+        try:
+            while True:
+                if found := self._read():
+                    return found[0]
+        except (OSError, ValueError, KeyError, TypeError):
+            raise Refused(f"what answers on {self._where} is no run of caudal") from None
+
+    def _read(self) -> list[Any]:
+        came = self._socket.recv(1 << 16)
+        if not came:
+            raise OSError("gone")
+        self._heard += came
+        return unpacked(self._heard)
+
+    def _listen(self) -> None:
+        try:
+            self._socket.settimeout(None)
+            while not self.gone:
+                for message in self._read():
+                    self._take(message)
+        except (OSError, ValueError):
+            self.gone = True
+
+    def _take(self, message: dict[str, Any]) -> None:
+        for time_ns, kind, details in message.get("events", ()):
+            self.events.append(Event(time_ns, kind, details))
+        if "at" not in message:
+            return
+        newest_ns = 0
+        for k, time_ns, values in message["at"]:
+            self._rows[self._topics[k]] = values
+            newest_ns = max(newest_ns, time_ns)
+        if not self.updates:
+            self.start_ns = self.events[0].time_ns if self.events else newest_ns
+        time_s = (newest_ns - self.start_ns) / 1e9
+        self._newest = Moment(time_s, dict(self._rows))
+        self.updates += 1
+        for topic, values in self._rows.items():
+            if topic.endswith("/truth") and "depth_m" in self.fields[topic]:
+                at = [values[self.fields[topic].index(field)] for field in BASE[:3]]
+                if None in at:
+                    continue
+                path = self._paths.setdefault(topic.split("/")[1], deque(maxlen=TRAIL_POINTS))
+                path.append((time_s, (at[0], at[1], -at[2])))
+
+    def _send(self, message: list[Any]) -> None:
+        with self._lock:
+            try:
+                self._socket.sendall(packed(message))
+            except OSError:
+                self.gone = True
