@@ -20,7 +20,7 @@ class TimeLine:
         self._now_s = 0.0
         self._playing = playing
         self._tick_s = time.monotonic()
-        self._hand_s = 0.0  # when somebody moved the slider
+        self._hand_s = 0.0  # when somebody moved the slider of a line that played
         self._slider = gui.add_slider(
             "Time (s)", min=0.0, max=max(self.end_s, 0.01), step=0.01, initial_value=0.0, marks=self._marks()
         )
@@ -72,7 +72,8 @@ class TimeLine:
     def _moved(self, event: Any) -> None:
         if event.client is not None:  # a person did it
             self._now_s = float(self._slider.value)
-            self._hand_s = time.monotonic()
+            if self._playing or self._hand_s:
+                self._hand_s = time.monotonic()
             self.play(False)
 
     def _step(self, onwards: bool) -> None:

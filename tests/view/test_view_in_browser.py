@@ -24,6 +24,8 @@ def log(tmp_path_factory):
 
 def test_a_log_plays_scrubs_and_asks_no_foreign_host_for_anything(view, log):
     seen = view(log)
+    seen.press("Pause")
+    seen.page.get_by_role("button", name="Play", exact=True).wait_for()  # nothing moves the slider but us
     seen.slide("Time (s)", "5")
     seen.wait("document.querySelector('[data-cd=time]').innerText == '5.00'")
     seen.wait("document.querySelector('[data-cd=want_frequency_hz]').innerText == '1.00'")
