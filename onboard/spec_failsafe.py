@@ -1,7 +1,8 @@
 """The failsafe table: the rows that every vehicle has as far as it has the parts, and how a vehicle file changes them.
 
-`[failsafe.NAME]` with the name of a standard row overrides keys of it, within the row's bounds: an action may not be
-weaker than `least`. A table with a name of its own and a `trigger` is a row of the vehicle's own. CPython only.
+`[failsafe.NAME]` with the name of a standard row overrides keys of it, within the row's bounds: an action not weaker
+than `least`, a delay not longer than `longest_s`, latched if it is, limits that its sensors can reach. A table with a
+name of its own and a `trigger` is a row of the vehicle's own. CPython only.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from msgspec import Meta
 
 from hal.vehicle_file import VehicleFile
 from onboard.safety import ACTIONS
-from onboard.spec_words import Number, Positive, Table
+from onboard.spec_words import Number, Table
 
 Action = Literal["warn", "slow", "hold", "surface", "drop", "neutral", "disarm"]
 Names = Annotated[list[str], Meta(min_length=1)]
@@ -35,11 +36,11 @@ class BadCommand(_Row, tag="bad_command", kw_only=True, frozen=True):
 
 
 class Overrun(_Row, tag="overrun", kw_only=True, frozen=True):
-    limit_ticks: Positive = 1.0
+    limit_ticks: Annotated[float, Meta(gt=0, le=20)] = 1.0
 
 
 class Stalled(_Row, tag="stalled", kw_only=True, frozen=True):
-    limit_s: Positive = 0.5
+    limit_s: Annotated[float, Meta(gt=0, le=5)] = 0.5
 
 
 class ReadingLost(_Row, tag="reading_lost", kw_only=True, frozen=True):
@@ -113,6 +114,7 @@ class Standard:
     delay_s: float = 0.0
     clear_s: float = 0.0
     latched: bool = False
+    longest_s: float = 5.0  # nor a longer delay
     given: dict[str, Any] = field(default_factory=dict)
     needs: str = ""  # keys that only the vehicle's own file can give: without them there is no such row
 
@@ -122,14 +124,15 @@ class Standard:
 
 
 TABLE: dict[str, Standard] = {
-    "not_armed": Standard("nobody has armed it", "not_armed", "disarm", "disarm"),
+    "not_armed": Standard("nobody has armed it", "not_armed", "disarm", "disarm", longest_s=0.0),
     "bad_command": Standard(
-        "the controller asked for no number", "bad_command", "neutral", "neutral", latched=True
+        "the controller asked for no number", "bad_command", "neutral", "neutral", latched=True, longest_s=0.0
     ),
-    "overrun": Standard("ticks start late", "overrun", "neutral", "warn", 0.05, 1.0),
-    "stalled": Standard("the loop stood still for half a second", "stalled", "hold", "hold", 0.0, 2.0),
+    "overrun": Standard("ticks start late", "overrun", "neutral", "warn", 0.05, 1.0, longest_s=1.0),
+    "stalled": Standard("the loop stood still for half a second", "stalled", "hold", "hold", 0.0, 2.0, longest_s=0.0),
     "wire_lost": Standard(
-        "no sensor says anything: bench wire or all buses lost", "silence", "neutral", "neutral", 0.25, 0.5
+        "no sensor says anything: bench wire or all buses lost", "silence", "neutral", "neutral", 0.25, 0.5,
+        longest_s=2.0,
     ),
     "bus_hung": Standard("a bus does not answer", "host", "surface", "hold", 0.0, 1.0, given={"word": "bus_hung"}),
     "attitude_lost": Standard("no attitude", "reading_lost", "neutral", "hold", 0.2, 0.5),
@@ -151,7 +154,8 @@ TABLE: dict[str, Standard] = {
         "the battery is nearly empty", "outside", "surface", "surface", 1.0, 5.0, latched=True, needs="low"
     ),
     "leak": Standard(
-        "water in the housing", "outside", "surface", "surface", 0.1, 1.0, latched=True, given={"high": 0.5}
+        "water in the housing", "outside", "surface", "surface", 0.1, 1.0, latched=True, longest_s=1.0,
+        given={"high": 0.5},
     ),
     "housing_pressure": Standard(
         "the housing's pressure is wrong", "outside", "surface", "surface", 1.0, 2.0, latched=True,
@@ -163,7 +167,9 @@ TABLE: dict[str, Standard] = {
     "servo_stalled": Standard("a servo does not follow", "not_following", "warn", "warn", 0.0, 1.0),
     "thruster_dead": Standard("a thruster does not follow", "not_following", "warn", "warn", 0.0, 1.0),
     "valve_stuck": Standard("a valve or its chamber does not follow", "not_following", "warn", "warn", 0.0, 1.0),
-    "over_pressure": Standard("a chamber has more pressure than it may", "outside", "neutral", "neutral", 0.2, 1.0),
+    "over_pressure": Standard(
+        "a chamber has more pressure than it may", "outside", "neutral", "neutral", 0.2, 1.0, longest_s=1.0
+    ),
     "computer_hot": Standard("the computer is hot", "host", "slow", "warn", 1.0, 10.0, given={"word": "computer_hot"}),
     "under_voltage": Standard(
         "the computer's supply is low", "host", "slow", "warn", 1.0, 10.0, given={"word": "under_voltage"}
@@ -208,9 +214,7 @@ def read(
             raise file.error(f"failsafe.{name}.trigger", problem)
         plain = {**standard.plain(), **(parts or {}), **own}
         row: Any = file.make(f"failsafe.{name}", plain, Row)  # type: ignore[arg-type]
-        if ACTIONS[row.action] < ACTIONS[standard.least]:
-            problem = f'"{row.action}" is weaker than this row allows; at least "{standard.least}"'
-            raise file.error(f"failsafe.{name}.action", problem)
+        _bind(file, name, row, standard)
         rows[name] = row
     for name, table in told.items():
         if name not in TABLE:
@@ -223,6 +227,20 @@ def read(
     for name, row in rows.items():
         _check(file, f"failsafe.{name}", row, actuators, sensors)
     return rows
+
+
+def _bind(file: VehicleFile, name: str, row: Any, standard: Standard) -> None:
+    """A vehicle may have a row act otherwise, but not so late or so weakly that it is none."""
+    if ACTIONS[row.action] < ACTIONS[standard.least]:
+        problem = f'"{row.action}" is weaker than this row allows; at least "{standard.least}"'
+        raise file.error(f"failsafe.{name}.action", problem)
+    if row.delay_s > standard.longest_s:
+        problem = f"{row.delay_s:g} is longer than this row may wait; at most {standard.longest_s:g}"
+        raise file.error(f"failsafe.{name}.delay_s", problem)
+    if row.latched < standard.latched:
+        raise file.error(
+            f"failsafe.{name}.latched", "this row stays until a person has taken note of it: true"
+        )
 
 
 def _parts(
@@ -239,7 +257,8 @@ def _parts(
     if name in ("depth_lost", "too_deep"):
         if not estimate.depth:
             return None
-        deepest = {} if name == "depth_lost" else {"high": AFLOAT_SHARE * _top(sensors.get(estimate.depth))}
+        known = name == "too_deep" and estimate.depth in sensors
+        deepest = {"high": AFLOAT_SHARE * _reach(sensors[estimate.depth])[1]} if known else {}
         return {"sensors": [estimate.depth], **deepest}
     if name == "estimate_wrong":
         return {} if estimate.filter else None
@@ -265,14 +284,12 @@ def _some(key: str, names: list[Any]) -> dict[str, Any] | None:
     return {key: names} if names else None
 
 
-def _top(sensor: dict[str, Any] | None) -> float:
-    """The highest value that a sensor can read."""
-    if sensor is None:
-        return 0.0
+def _reach(sensor: dict[str, Any]) -> tuple[float, float]:
+    """The lowest and the highest value that a sensor can read."""
     if sensor["map"] == "table":
-        return max(sensor["values"])
+        return min(sensor["values"]), max(sensor["values"])
     ends = [(sensor[key] - sensor["zero_count"]) * sensor["per_count"] for key in ("low_count", "high_count")]
-    return max(ends)
+    return min(ends), max(ends)
 
 
 def _check(
@@ -297,6 +314,12 @@ def _check(
             raise file.error(key, "has neither low nor high: it would never act; give one")
         if row.low is not None and row.high is not None and row.low >= row.high:
             raise file.error(f"{key}.low", f"must be below high, {row.high:g}")
+        for name in row.sensors:
+            least, most = _reach(sensors[name])
+            if row.high is not None and row.high >= most:
+                raise file.error(f"{key}.high", f"would never act: sensor {name} reads {most:g} at most")
+            if row.low is not None and row.low <= least:
+                raise file.error(f"{key}.low", f"would never act: sensor {name} reads {least:g} at least")
     if isinstance(row, Astray):
         for k, (low_m, high_m) in enumerate(zip(row.low_m, row.high_m, strict=True)):
             if low_m >= high_m:

@@ -27,15 +27,17 @@ disarming. Of all active rows the strongest action counts. From weak to strong:
 
 A cause counts whether the vehicle is armed or not. An active row of `hold` or stronger bars arming, and a vehicle whose
 file has no `[surface]` is not armed at all. A vehicle has the rows that its parts allow (`caudal failsafes VEHICLE`);
-its file may change a row with `[failsafe.NAME]`, but not to an action weaker than `at least`, and may add its own.
+its file may change a row with `[failsafe.NAME]`, but not to an action weaker than `at least` nor to a delay longer than
+`at most`, nor unlatch it, nor set a limit that its sensors never reach; and may add its own. Disarmed, nothing gets
+through the gate, whatever the rows say.
 
 Times are the standard ones. Every row is executed by the tests, in the plant and over the bench wire
 (`tests/failsafes/test_rows.py`), and acts within its delay and two ticks of its cause. An actuator does not follow once
 it has been off by `off_rad`, `off_n` or `off_pa` for `found_s` in all, by the sensor that hears it (`feedback`,
 `pressure`); one that is not asked to move by so much is not judged.
 
-| row | cause | trigger | delay | action | at least | clears after | needs of the file | tests |
-|---|---|---|---|---|---|---|---|---|
+| row | cause | trigger | delay | at most | action | at least | clears after | needs of the file | tests |
+|---|---|---|---|---|---|---|---|---|---|
 """
 
 
@@ -83,6 +85,7 @@ def markdown() -> str:
                 row.about,
                 row.trigger,
                 f"{row.delay_s:g} s",
+                f"{row.longest_s:g} s",
                 row.action,
                 row.least,
                 clears,
