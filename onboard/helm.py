@@ -11,7 +11,6 @@ replay gives them again. Portable: CPython and MicroPython.
 
 from hal.board import NEVER
 from onboard import modes
-from onboard.safety import HOLD
 
 HOST_WORDS = ("bus_hung", "computer_hot", "under_voltage", "storage_full", "clock_jumped", "params_lost")
 MOST_ITEMS = 500
@@ -68,7 +67,7 @@ class Helm:
             return (
                 "not armed: nothing in the vehicle could bring it to the surface; its file needs a [surface]"
             )
-        active = [row.name for row in self._rows if row.active and row.action >= HOLD and row.bars]
+        active = [row.name for row in self._rows if row.bars_arming()]
         if active:
             return f"not armed: {', '.join(active)}; see to it, then disarm to take note and arm again"
         if state.tick:  # before the first tick nothing can be known yet

@@ -42,15 +42,17 @@ class Row:
         self.trigger = settings["trigger"]
         self.action = ACTIONS[settings["action"]]
         self.latched = settings["latched"]
-        self.bars = self.trigger != "not_armed"  # does it bar arming while it is active
+        self.bars = self.trigger != "not_armed"  # does it bar arming, if it is strong enough
         self.active = False
+        self.seen = False  # is its cause there now, however long it may still last before the row is active
         self._cause = TRIGGERS[self.trigger](settings, board, rate_hz)
         self.delay_ticks = int(settings["delay_s"] * rate_hz + 0.5)
         self._clear_ticks = int(settings["clear_s"] * rate_hz + 0.5)
         self._count = 0  # ticks for which the cause has disagreed with `active`
 
     def step(self, state):
-        if self._cause(state) == self.active:
+        self.seen = self._cause(state)
+        if self.seen == self.active:
             self._count = 0
         elif self.active:
             self._count += 1
@@ -63,6 +65,12 @@ class Row:
                 self.active = True
                 self._count = 0
         return self.active
+
+    def bars_arming(self):
+        """While it is active, and while it may soon be: its cause is there. But one late tick is nothing."""
+        return (
+            self.bars and self.action >= HOLD and (self.active or (self.seen and self.trigger != "overrun"))
+        )
 
     def acknowledge(self):
         """Somebody has taken note: a latched row whose cause has been gone long enough is cleared."""

@@ -129,7 +129,7 @@ TABLE: dict[str, Standard] = {
         "the controller asked for no number", "bad_command", "neutral", "neutral", latched=True, longest_s=0.0
     ),
     "overrun": Standard("ticks start late", "overrun", "neutral", "warn", 0.05, 1.0, longest_s=1.0),
-    "stalled": Standard("the loop stood still for half a second", "stalled", "hold", "hold", 0.0, 2.0, longest_s=0.0),
+    "stalled": Standard("the loop stood still for half a second", "stalled", "hold", "hold", 0.0, 2.0, longest_s=1.0),
     "wire_lost": Standard(
         "no sensor says anything: bench wire or all buses lost", "silence", "neutral", "neutral", 0.25, 0.5,
         longest_s=2.0,

@@ -25,11 +25,13 @@ disarming. Of all active rows the strongest action counts. From weak to strong:
 | neutral | every actuator's safe state |
 | disarm | no pulse, no current; somebody has to arm it again |
 
-A cause counts whether the vehicle is armed or not. An active row of `hold` or stronger bars arming, and a vehicle whose
-file has no `[surface]` is not armed at all. A vehicle has the rows that its parts allow (`caudal failsafes VEHICLE`);
-its file may change a row with `[failsafe.NAME]`, but not to an action weaker than `at least` nor to a delay longer than
-`at most`, nor unlatch it, nor set a limit that its sensors never reach; and may add its own. Disarmed, nothing gets
-through the gate, whatever the rows say.
+A cause counts whether the vehicle is armed or not. A row of `hold` or stronger bars arming while it is active, and as
+soon as its cause is there (one late tick apart); a vehicle whose file has no `[surface]` is not armed at all. Disarmed,
+nothing gets through the gate, whatever the rows say.
+
+A vehicle has the rows that its parts allow (`caudal failsafes VEHICLE`). Its file may change a row with
+`[failsafe.NAME]`, but not to an action weaker than `at least` nor to a delay longer than `at most`, nor unlatch it, nor
+set a limit that its sensors never reach; and may add its own.
 
 Times are the standard ones. Every row is executed by the tests, in the plant and over the bench wire
 (`tests/failsafes/test_rows.py`), and acts within its delay and two ticks of its cause. An actuator does not follow once

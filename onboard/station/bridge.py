@@ -5,7 +5,9 @@
 
 Nobody waits for anybody: there is no lock, only deques, dictionaries and one reference, whose single operations are
 whole in CPython. The control thread's work is bounded whatever stations do. A disarm is first, whoever else is loud;
-sticks and set-points are only ever the latest; each station has a short queue of its own, and they take turns.
+sticks and set-points are only ever the latest; each station has a short queue of its own, and they take turns. A set of
+a parameter builds parts of the controller anew, which takes a good share of a tick: these stand in queues of their own,
+and only some a second are taken.
 """
 
 import itertools
@@ -17,7 +19,8 @@ from onboard.loop import Loop
 from onboard.state import Estimate
 
 ORDERS_A_TICK = 8  # of queues; the loop takes 16, so what is handed over is taken in the same tick
-QUEUE = 16  # orders of one station that may wait
+SETS_A_SECOND = 20
+QUEUE = 16  # orders of one station that may wait, and as many sets
 SLOTS = ("station", "goto", "sticks")  # only the latest counts, and nobody hears of it unless it is refused
 
 Answer = tuple[Any, str, str | None]  # ticket, kind of the order, why it was refused or None
@@ -70,8 +73,9 @@ class Bridge:
         self._disarmed = 0  # number of the last disarm that was handed over
         self._disarms: deque[tuple[int, Any]] = deque()
         self._slots: dict[str, tuple] = {}
-        self._queues: dict[Any, deque[tuple[int, str, tuple, Any]]] = {}
-        self._turn = 0
+        self._orders, self._sets = Turns(), Turns()
+        self._rest = max(1, loop.rate_hz // SETS_A_SECOND)  # ticks between two sets
+        self._rested = self._rest
         self._answers: deque[Answer] = deque(maxlen=1000)
         self._notes: deque[tuple[str, dict[str, Any]]] = deque(maxlen=100)
 
@@ -82,11 +86,8 @@ class Bridge:
         if kind == "disarm":  # however many are waiting, they are one
             self._disarms.append((next(self._number), ticket))
             return True
-        queue = self._queues.setdefault(sender, deque())
-        if len(queue) >= QUEUE:
-            return False
-        queue.append((next(self._number), kind, values, ticket))
-        return True
+        turns = self._sets if kind == "set" else self._orders
+        return turns.add(sender, (next(self._number), kind, values, ticket))
 
     def slot(self, kind: str, *values: Any) -> None:
         """Leave an order of which only the latest counts."""
@@ -100,7 +101,8 @@ class Bridge:
 
     def forget(self, sender: Any) -> None:
         """A station has gone; what it had asked for is dropped."""
-        self._queues.pop(sender, None)
+        self._orders.forget(sender)
+        self._sets.forget(sender)
 
     def note(self, kind: str, **details: Any) -> None:
         """Something for the recording's events."""
@@ -125,19 +127,19 @@ class Bridge:
         if self._failures and self._rehearse:
             failure, ticket = self._failures.popleft()
             self._answers.append((ticket, "fail", self._rehearse(*failure)))
-        queues = list(self._queues.values())
-        room = ORDERS_A_TICK
-        while room and any(queues):
-            self._turn += 1
-            queue = queues[self._turn % len(queues)]
-            if not queue:
-                continue
-            number, kind, values, ticket = queue.popleft()
+        self._rested += 1
+        if self._rested >= self._rest and (waits := self._sets.take()):
+            self._rested = 0
+            _, kind, values, ticket = waits
+            loop.tell(kind, *values, ticket=[ticket])
+        for _ in range(ORDERS_A_TICK):
+            if not (waits := self._orders.take()):
+                break
+            number, kind, values, ticket = waits
             if kind == "arm" and number < self._disarmed:
                 self._answers.append((ticket, kind, "not armed: a disarm came in between"))
-                continue
-            loop.tell(kind, *values, ticket=[ticket])
-            room -= 1
+            else:
+                loop.tell(kind, *values, ticket=[ticket])
 
     def after(self) -> list[tuple[str, dict[str, Any]]]:
         """Right after a tick: publish it. Gives what stations want recorded."""
@@ -148,6 +150,33 @@ class Bridge:
                         self._answers.append((ticket, kind, refusal))
         self.snapshot = Snapshot(self._loop, self._battery)
         return _all_of(self._notes) if self._notes else []
+
+
+class Turns:
+    """A short queue for each sender; whoever takes from them takes from one after the other."""
+
+    def __init__(self) -> None:
+        self._queues: dict[Any, deque[tuple[int, str, tuple, Any]]] = {}
+        self._turn = 0
+
+    def add(self, sender: Any, order: tuple[int, str, tuple, Any]) -> bool:
+        queue = self._queues.setdefault(sender, deque())
+        if len(queue) >= QUEUE:
+            return False
+        queue.append(order)
+        return True
+
+    def forget(self, sender: Any) -> None:
+        self._queues.pop(sender, None)
+
+    def take(self) -> tuple[int, str, tuple, Any] | None:
+        queues = list(self._queues.values())
+        for _ in queues:
+            self._turn += 1
+            queue = queues[self._turn % len(queues)]
+            if queue:
+                return queue.popleft()
+        return None
 
 
 def _all_of(queue: deque) -> list:

@@ -48,8 +48,7 @@ class Datagrams:
             self._watch(self._left >= DATAGRAMS_A_STEP - LOUD)
         for where, peer in list(self._peers.items()):
             if where != self._to and now_s - peer.heard_s > SILENT_S:
-                peer.end()
-                del self._peers[where]
+                self._forget(where)
 
     def close(self) -> None:
         for peer in self._peers.values():
@@ -82,15 +81,21 @@ class Datagrams:
     def _hear(self, data: bytes, where: Any, now_s: float) -> None:
         peer = self._peers.get(where)
         if peer is None:
-            if self._to or len(self._peers) >= MOST_PEERS:
+            strangers = [of for of, other in self._peers.items() if not other.known]
+            if self._to or (len(self._peers) >= MOST_PEERS and not strangers):
                 return
             peer = self._make(where)
             peer.hear(data, now_s)
-            if peer.admitted:
+            if len(self._peers) >= MOST_PEERS and peer.known:
+                self._forget(strangers[0])
+            if peer.admitted and len(self._peers) < MOST_PEERS:
                 peer.heard_s = now_s
                 self._peers[where] = peer
         else:
             peer.hear(data, now_s)
+
+    def _forget(self, where: Any) -> None:
+        self._peers.pop(where).end()
 
     def _send(self, data: bytes, where: Any) -> bool:
         try:

@@ -67,8 +67,13 @@ class Peer:
 
     @property
     def admitted(self) -> bool:
-        """Has it sent a single sound frame."""
+        """Has it sent a single sound frame; refused ones count, so that it can be told."""
         return bool(self.frames.counts["taken"] or self.frames.refused)
+
+    @property
+    def known(self) -> bool:
+        """Has it sent one that was taken: with a key, it has the key."""
+        return self.frames.counts["taken"] > 0
 
     def _route(self, message: Any, now_s: float) -> None:
         if message.get_srcSystem() in self.sessions:  # an echo, or somebody who calls himself as we do

@@ -24,6 +24,22 @@ MOST_TEXTS = 10.0
 SAME_TEXT_S = 2.0
 
 
+class Share:
+    """So many sentences at once, and then so many a second."""
+
+    def __init__(self) -> None:
+        self._left = MOST_TEXTS
+        self._at_s = 0.0
+
+    def take(self, now_s: float) -> bool:
+        self._left = min(self._left + (now_s - self._at_s) * TEXTS_A_SECOND, MOST_TEXTS)
+        self._at_s = now_s
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+
 class Session:
     HEARS = {
         "HEARTBEAT": "of a ground station: the vehicle knows that one is there (failsafe station_lost)",
@@ -49,8 +65,7 @@ class Session:
                 self._hears[name] = getattr(part, name.lower())
         self._active: list[str] = []
         self._fault: str | None = None
-        self._texts = MOST_TEXTS
-        self._texts_s = 0.0
+        self._answers, self._alarms = Share(), Share()
         self._said: dict[str, float] = {}
         self._text_id = 0
 
@@ -111,14 +126,16 @@ class Session:
     def has_room(self) -> bool:
         return self._peer.has_room()
 
-    def text(self, severity: int, text: str) -> None:
-        """A sentence for the person at the station; not the same one over and over, and not too many."""
+    def text(self, severity: int, text: str, alarm: bool = False) -> bool:
+        """A sentence for the person at the station; not the same one over and over, and not too many: False then.
+
+        Alarms have a share of their own: however much a station asks, what it is answered does not keep them back.
+        """
         now_s = self.now_s
-        self._texts = min(self._texts + (now_s - self._texts_s) * TEXTS_A_SECOND, MOST_TEXTS)
-        self._texts_s = now_s
-        if self._texts < 1 or now_s - self._said.get(text, float("-inf")) < SAME_TEXT_S:
-            return
-        self._texts -= 1
+        if now_s - self._said.get(text, float("-inf")) < SAME_TEXT_S:
+            return False
+        if not (self._alarms if alarm else self._answers).take(now_s):
+            return False
         if len(self._said) > 100:
             self._said.clear()
         self._said[text] = now_s
@@ -133,20 +150,22 @@ class Session:
                     severity, piece, self._text_id if len(pieces) > 1 else 0, k
                 )
             )
+        return True
 
     def _tell_changes(self) -> None:
+        """Failsafes and the loop's end; what cannot be said now is said as soon as it can."""
         now = self.craft.snapshot
         rows = dict(self.craft.active_rows(now))
-        for name in self._active:
-            if name not in rows:
-                self.text(mavlink.MAV_SEVERITY_INFO, f"failsafe {name} has cleared")
+        for name in list(self._active):
+            cleared = f"failsafe {name} has cleared"
+            if name not in rows and self.text(mavlink.MAV_SEVERITY_INFO, cleared, alarm=True):
+                self._active.remove(name)
         for name, action in rows.items():
-            if name not in self._active:
-                self.text(severity_of(action), f"failsafe {name}")
-        self._active = list(rows)
-        if now.fault != self._fault:
+            if name not in self._active and self.text(severity_of(action), f"failsafe {name}", alarm=True):
+                self._active.append(name)
+        stopped = f"the loop has stopped safe: {now.fault}"
+        if now.fault != self._fault and self.text(mavlink.MAV_SEVERITY_EMERGENCY, stopped, alarm=True):
             self._fault = now.fault
-            self.text(mavlink.MAV_SEVERITY_EMERGENCY, f"the loop has stopped safe: {now.fault}")
 
 
 def severity_of(action: int) -> int:

@@ -152,8 +152,12 @@ class Tcp:
         except OSError:
             return
         if len(self._connections) >= MOST_PEERS:
-            connection.close()
-            return
+            strangers = [c for c in self._connections if not c.peer.known]
+            if not strangers:
+                connection.close()
+                return
+            self._connections.remove(strangers[0])  # whoever came first and has still said nothing sound
+            strangers[0].close()
         name = f"{where[0]}:{where[1]}"
         self._connections.append(Connection(connection, name, self._selector, self._welcome))
 

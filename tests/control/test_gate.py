@@ -112,12 +112,13 @@ def test_outputs_keep_their_limits_and_slew_whatever_is_asked_and_whatever_fires
         for i, actuator in enumerate(board.actuators):
             output = state.outputs[i]
             if output is None:
-                assert state.action == DISARM or (state.action == NEUTRAL and actuator.safe is None)
+                neutral = state.action == NEUTRAL and actuator.safe is None
+                assert state.action == DISARM or not armed or neutral
                 if not actuator.map.stays:
                     last[i] = rest[i]
                 continue
             assert type(output) is int
-            assert state.action != DISARM
+            assert state.action != DISARM and armed
             assert actuator.low <= output <= actuator.high
             assert abs(output - last[i]) <= max(1, actuator.slew // RATE_HZ)
             last[i] = output
@@ -129,6 +130,7 @@ def test_a_command_held_long_enough_is_reached_or_its_limit_is(command):
     board = build_board(channels(), OneSensor(), RATE_HZ)
     gate = Gate(board, RATE_HZ)
     state = State(board, 10_000)
+    state.armed = True
     state.commands[:] = [command] * 3
     for _ in range(150):
         gate.step(state)
@@ -143,6 +145,7 @@ def test_commands_within_limits_and_slew_pass_unchanged(steps):
     board = build_board(channels(), OneSensor(), RATE_HZ)
     gate = Gate(board, RATE_HZ)
     state = State(board, 10_000)
+    state.armed = True
     command = 0
     for step in steps:
         slew = fixed(12.0) // RATE_HZ

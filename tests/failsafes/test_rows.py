@@ -158,6 +158,12 @@ def test_the_command_shows_a_vehicles_table(caudal):
     "change, sentence",
     [
         ('failsafe.leak={ action = "warn" }', 'weaker than this row allows; at least "surface"'),
+        ("failsafe.leak={ delay_s = 600 }", "longer than this row may wait; at most 1"),
+        ("failsafe.not_armed={ delay_s = 0.1 }", "longer than this row may wait; at most 0"),
+        ("failsafe.leak={ latched = false }", "stays until a person has taken note"),
+        ("failsafe.leak={ high = 2.0 }", "would never act: sensor leak reads 1 at most"),
+        ("failsafe.battery_critical={ low = -1.0 }", "would never act: sensor battery reads"),
+        ("failsafe.stalled={ limit_s = 1e9 }", "failsafe.stalled.limit_s"),
         ('failsafe.leak={ trigger = "host" }', "this row's trigger is"),
         ("failsafe.leak={ high = -1e99 }", "failsafe.leak.high"),
         ('failsafe.too_deep={ sensors = ["sonar"] }', 'no sensor "sonar"'),

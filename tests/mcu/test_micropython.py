@@ -25,7 +25,7 @@ HEAP_STEP_KB = 8
 GAZE = "control.gaze=on"
 CREDULOUS = (
     "failsafe.attitude_wrong={limit_rad=3.0}",
-    "failsafe.too_deep.high=1000.0",
+    "failsafe.too_deep.high=11.8",
 )  # readings are made up
 
 

@@ -78,7 +78,16 @@ def leaves(node, above):
 
 
 # what other tables give or go by, and what must be one with something else
-OTHERS = (".curve.", ".trajectory.", ".inertia.", ".port", "sensor.depth.", "sensor.leak.")
+OTHERS = (
+    ".curve.",
+    ".trajectory.",
+    ".inertia.",
+    ".port",
+    "sensor.depth.",
+    "sensor.leak.",
+    "not_armed.",
+    "bad_command.",
+)
 
 
 def many(settings):

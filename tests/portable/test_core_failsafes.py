@@ -50,6 +50,16 @@ def lost(action="neutral", **changes):
     return failsafe("lost", "reading_lost", action, sensors=["heading"], **changes)
 
 
+def test_nothing_moves_while_disarmed_whatever_the_table_says():
+    bench = Bench(armed=False)
+    bench.state.commands = [ONE, ONE]
+    assert bench.step(10) == [None, None] and not bench.state.free
+    bench.state.armed = True
+    bench.step()
+    bench.state.armed = False
+    assert bench.step() == [None, None]
+
+
 def test_nothing_moves_before_arming():
     bench = Bench(failsafe("not_armed", "not_armed", "disarm"), armed=False)
     bench.state.commands = [ONE, ONE]
@@ -202,17 +212,20 @@ def test_every_active_row_has_its_bit():
 
 
 def test_a_warning_changes_no_command():
-    bench = Bench(failsafe("a", "not_armed", "warn"), armed=False)
+    bench = Bench(lost("warn"))
+    bench.driver.counts["heading"] = None
     bench.state.commands = [100, fixed(0.5) + 200]
+    bench.ticks_until_active()
     assert bench.step() == [100, fixed(0.5) + 200]
 
 
 def test_neutral_goes_to_each_actuators_safe_state_within_its_slew():
-    bench = Bench(failsafe("a", "not_armed", "neutral"))
+    bench = Bench(lost())
     bench.state.commands = [ONE, -ONE]
     bench.step(100)
-    bench.state.armed = False
-    assert bench.step() == [None, -ONE + STEP]
+    bench.driver.counts["heading"] = None
+    bench.ticks_until_active()
+    assert bench.state.outputs == [None, -ONE + STEP]
     assert bench.step(100) == [None, fixed(0.5)]
 
 
@@ -276,13 +289,14 @@ def test_the_state_says_whether_commands_got_through():
 
 
 def test_slow_halves_what_pushes_and_leaves_joints_their_room():
-    bench = Bench(failsafe("a", "not_armed", "slow"))
+    bench = Bench(lost("slow"))
     bench.board.actuators[1].map.pushes = True
     bench.gate = Gate(bench.board, 100)
     bench.state.commands = [ONE, ONE]
     assert bench.step(200) == [ONE, ONE]
-    bench.state.armed = False
-    assert bench.step() == [ONE, ONE - STEP]
+    bench.driver.counts["heading"] = None
+    bench.ticks_until_active()
+    assert bench.state.outputs == [ONE, ONE - STEP]
     assert bench.step(200) == [ONE, ONE // 2]
 
 

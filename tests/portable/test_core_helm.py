@@ -60,6 +60,18 @@ def test_an_active_failsafe_bars_arming_and_is_named():
         assert (refusal is not None and "heading_lost" in refusal) == bars
 
 
+def test_nobody_arms_a_vehicle_in_the_time_that_a_cause_has_to_last():
+    rows = [failsafe("blind", "reading_lost", "surface", sensors=["heading"], delay_s=5.0)]
+    loop = vehicle(failsafes=rows)
+    loop.board.driver.counts["heading"] = None
+    for _ in range(15):
+        loop.tick()
+    assert not loop.state.active and "blind" in tell(loop, "arm")
+    loop.board.driver.counts["heading"] = 0
+    loop.tick()
+    assert tell(loop, "arm") is None
+
+
 def test_a_latched_failsafe_bars_arming_until_somebody_has_disarmed_again():
     rows = [failsafe("leak", "reading_lost", "surface", sensors=["heading"], latched=True)]
     loop = vehicle(failsafes=rows)

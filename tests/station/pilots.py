@@ -11,6 +11,7 @@ from tests.station.afloat import PATIENCE_S
 
 mavlink = mavutil.mavlink
 CUSTOM = mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED
+TRIES = 5  # of a command
 
 
 class Pilot:
@@ -57,11 +58,14 @@ class Pilot:
     def command(
         self, number: int, *params: float, system: int = 1, patience_s: float = PATIENCE_S
     ) -> int | None:
-        """The result of a COMMAND_LONG; None if nobody answers."""
+        """The result of a COMMAND_LONG; None if nobody answers. Said again if it seems lost, as every station does."""
         full = (*params, *[0.0] * (7 - len(params)))
-        self.mav.command_long_send(system, 1, number, 0, *full)
-        ack = self.hear("COMMAND_ACK", where=lambda m: m.command == number, patience_s=patience_s)
-        return ack and ack.result
+        for again in range(TRIES):
+            self.mav.command_long_send(system, 1, number, again, *full)
+            ack = self.hear("COMMAND_ACK", where=lambda m: m.command == number, patience_s=patience_s / TRIES)
+            if ack:
+                return ack.result
+        return None
 
     def arm(self, on: bool = True) -> int | None:
         return self.command(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, float(on))

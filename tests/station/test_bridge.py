@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 
-from onboard.station.bridge import ORDERS_A_TICK, QUEUE, Bridge
+from onboard.station.bridge import ORDERS_A_TICK, QUEUE, SETS_A_SECOND, Bridge
 from onboard.station.dialect import mavlink
 from tests.station.afloat import Afloat, free_port, until
 from tests.station.mutations import Bench, station
@@ -65,6 +65,25 @@ def test_many_disarms_are_one_and_each_is_answered():
     assert [ticket for ticket, *_ in bridge.answers()] == tickets
 
 
+def test_however_many_parameters_are_set_a_few_a_second_are_taken_and_other_orders_go_past_them():
+    """A set builds parts of the controller anew: eight in a tick made ticks late."""
+    bench = Bench(None)
+    bridge = bench.craft.bridge
+    bridge.order("pilot", "arm")
+    assert taken(bench) == ["arm"] and bench.loop.state.armed
+    sets, ticks = 0, 3 * bench.loop.rate_hz
+    for tick in range(ticks):
+        for sender in ("loud", "louder"):
+            while bridge.order(sender, "set", bench.loop.helm.params.names[tick % 2], 0.5):
+                pass
+        if tick == 100:
+            assert bridge.order("loud", "mode", "hold")
+        kinds = taken(bench)
+        sets += kinds.count("set")
+        assert kinds.count("set") <= 1 and (tick != 100 or "mode" in kinds)
+    assert 0 < sets <= ticks * SETS_A_SECOND / bench.loop.rate_hz + 1
+
+
 FLOOD_S = 2.0
 FLOOD = """
 import socket, sys, time
@@ -85,7 +104,7 @@ while True:  # 10,000 a second
 def test_a_flood_a_station_that_does_not_read_and_nonsense_leave_ticks_and_another_station_alone():
     """Ticks are counted, not timed; how late they were by the clock, and what it costs, is printed."""
     port, tcp = free_port(), free_port(socket.SOCK_STREAM)
-    with Afloat(f"udp:{port}", f"tcp:{tcp}") as vehicle:
+    with Afloat(f"udp:{port}", f"tcp:{tcp}", parameters=False) as vehicle:
         pilot = Pilot(f"udpout:127.0.0.1:{port}")
         pilot.meet()
         quiet = _late_and_share(vehicle, pilot)
@@ -102,6 +121,10 @@ def test_a_flood_a_station_that_does_not_read_and_nonsense_leave_ticks_and_anoth
         frames = [
             mavlink.MAVLink_manual_control_message(1, 0, 0, 100, 0, 0).pack(pack),
             mavlink.MAVLink_command_long_message(1, 1, 176, 0, 1, 4, 3, 0, 0, 0, 0).pack(pack),
+            *(
+                mavlink.MAVLink_param_set_message(1, 1, b"BEAT_MAX", beats, 9).pack(pack)
+                for beats in (2.0, 2.5)
+            ),
             mavlink.MAVLink_set_position_target_local_ned_message(
                 0, 1, 1, 1, 0, nan, nan, nan, 0, 0, 0, 0, 0, 0, 0, 0
             ).pack(pack),

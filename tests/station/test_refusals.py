@@ -1,8 +1,12 @@
 """Whatever is said by somebody who may not say it, or says it badly, is refused, counted, told, and changes nothing."""
 
+import contextlib
+import socket
+
 import pytest
 
 from onboard.station.dialect import mavlink
+from onboard.station.links import MOST_PEERS
 from onboard.station.signing import GRACE, SECOND, KeyFileError, Signing
 from tests.station import mutations
 from tests.station.afloat import Afloat, free_port, until
@@ -47,6 +51,40 @@ def test_with_a_key_unsigned_wrongly_signed_and_replayed_commands_are_refused_co
         assert any("replayed" in text for text in thief.texts)
         for pilot in (friend, thief):
             pilot.close()
+
+
+def test_strangers_who_have_taken_every_place_do_not_keep_out_a_pilot_with_the_key():
+    port, tcp = free_port(), free_port(socket.SOCK_STREAM)
+    signing = Signing(KEY, None)
+    beat = mavlink.MAVLink_heartbeat_message(6, 8, 0, 0, 0, 3).pack(station(None))
+    with Afloat(f"udp:{port}", f"tcp:{tcp}", signing=signing) as vehicle, contextlib.ExitStack() as strangers:
+        for _ in range(2 * MOST_PEERS):
+            by_datagram = strangers.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+            by_datagram.connect(("127.0.0.1", port))
+            by_datagram.send(beat)
+            by_stream = strangers.enter_context(socket.create_connection(("127.0.0.1", tcp)))
+            by_stream.send(beat)
+        until("every place is taken", lambda: len(vehicle.stations.peers()) == 2 * MOST_PEERS)
+        for address in (f"udpout:127.0.0.1:{port}", f"tcp:127.0.0.1:{tcp}"):
+            pilot = Pilot(address, KEY)
+            pilot.meet()
+            assert pilot.arm(True) == mavlink.MAV_RESULT_ACCEPTED
+            assert pilot.arm(False) == mavlink.MAV_RESULT_ACCEPTED
+            pilot.close()
+
+
+def test_however_much_a_station_is_answered_it_is_told_of_every_failsafe():
+    bench = Bench(None)
+    pack, texts = station(None), []
+    bench.peer._send = lambda data: texts.append(data) or True
+    session = bench.peer.sessions[1]
+    session.craft.active_rows = lambda snapshot: [("leak", 4), ("too_deep", 4)] if bench.loop.ticks else []
+    for k in range(300):
+        asked = mavlink.MAVLink_param_set_message(1, 1, b"NOBODY_%d" % (k % 200), 1.0, 9)
+        bench.hear(asked.pack(pack))
+        bench.tick()
+    assert sum(b"failsafe leak" in data for data in texts) == 1
+    assert sum(b"failsafe too_deep" in data for data in texts) == 1
 
 
 def _recorded(vehicle: Afloat) -> set[str]:
