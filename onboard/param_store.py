@@ -87,14 +87,15 @@ class ParamStore:
             return {}
 
     def _understood(self, held: Any) -> dict[str, Any]:
-        version, vehicle, values = held["caudal_params"], held["vehicle"], held["values"]
-        if isinstance(version, int) and version > VERSION:
+        version = held["caudal_params"]
+        if isinstance(version, int) and version > VERSION:  # whatever else it holds is not for us to judge
             self._foreign = f"the file is of version {version}, this program of {VERSION}"
             self.notes.append(
                 f"{self.path}: written by a newer caudal (version {version}, here {VERSION}); defaults count, and "
                 "it is not written over; update, or give another file"
             )
             return {}
+        vehicle, values = held["vehicle"], held["values"]
         if held["crc32"] != _crc32(vehicle, values) or not isinstance(values, dict):
             raise ValueError("its checksum is wrong")
         if vehicle != self._vehicle:

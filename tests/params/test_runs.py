@@ -92,10 +92,7 @@ def a_store(folder, content: str | dict | None):
 
 BAD = {
     "broken": ("{", "is broken"),
-    "newer": (
-        json.dumps({"caudal_params": 9, "vehicle": "rov", "crc32": "", "values": {}}),
-        "newer caudal (version 9",
-    ),
+    "newer": (json.dumps({"caudal_params": 9, "vehicle": "rov", "groups": {}}), "newer caudal (version 9"),
     "out of range": ({"YAW_P": 99.0}, "YAW_P: 99.0 is out of range; allowed is 0.2 to 6 1/s2"),
     "gone": ({"WAS_HERE": 1.0}, "WAS_HERE is no parameter of this vehicle any more"),
 }

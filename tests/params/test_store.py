@@ -98,18 +98,25 @@ def test_a_file_that_is_cut_or_changed_anywhere_is_told_and_never_taken(tmp_path
     )
 
 
-def test_a_file_of_a_newer_version_is_told_and_not_written_over(tmp_path):
+@pytest.mark.parametrize(
+    "newer",
+    [
+        {"vehicle": "fish", "crc32": "?", "values": {"BEAT_MAX": "2.5"}},
+        {"vehicle": "fish", "groups": {}},
+        {"fleet": ["fish", "eel"], "values": []},
+        {},
+    ],
+)
+def test_a_file_of_a_newer_version_is_told_and_not_written_over_whatever_it_holds(tmp_path, newer):
     path = tmp_path / "fish.params"
-    path.write_text(
-        json.dumps({"caudal_params": 2, "vehicle": "fish", "crc32": "?", "values": {"BEAT_MAX": "2.5"}})
-    )
-    newer = path.read_bytes()
+    path.write_text(json.dumps({"caudal_params": 2, **newer}))
+    before = path.read_bytes()
     store = a_store(path)
     assert store.load() == {}
     assert len(store.notes) == 1 and "newer caudal (version 2, here 1)" in store.notes[0]
     with pytest.raises(StoreError, match="of version 2"):
         store.save({"BEAT_MAX": 2.5})
-    assert path.read_bytes() == newer
+    assert path.read_bytes() == before and os.listdir(tmp_path) == ["fish.params"]
 
 
 def test_a_file_of_another_vehicle_is_told_and_not_written_over(tmp_path):
