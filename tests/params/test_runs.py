@@ -154,6 +154,20 @@ def test_a_folder_that_may_not_be_written_is_no_reason_not_to_swim(caudal):
     )
 
 
+def test_a_pipe_or_a_folder_is_no_place_to_keep_them_and_no_reason_not_to_swim(caudal):
+    pipe, folder = caudal.folder / "pipe", caudal.folder / "folder"
+    os.mkfifo(pipe)
+    folder.mkdir()
+    for path in (pipe, folder):
+        for words in (["YAW_P=3"], ["--reset"], []):
+            done = caudal("params", "rov", *words, "--params", path)
+            assert done.returncode == 2 and done.stderr.count("\n") == 1 and "regular file" in done.stderr
+        done = caudal("run", "rov", "--for", "0.2", "--params", path, "--log", "run.mcap")
+        told = [line for line in done.stderr.splitlines() if str(path) in line]
+        assert done.returncode == 0 and len(told) == 1 and "defaults count" in told[0]
+    assert pipe.is_fifo() and folder.is_dir() and not list(folder.iterdir())
+
+
 def test_a_plain_simulation_depends_on_nothing_in_a_home_folder(caudal):
     home = caudal.folder / "state" / "caudal"
     home.mkdir(parents=True)
