@@ -172,6 +172,8 @@ class Commands:
         return None
 
     def _set_current(self, command: Command) -> Answer:
+        if command.whole(1) < 0:  # or no number at all
+            return DENIED, "there is no such item"
         self._session.missions.begin(
             command.whole(1), lambda refusal: self._ack(command, DENIED if refusal else ACCEPTED)
         )
