@@ -55,3 +55,33 @@ def test_an_item_that_is_no_item_does_not_begin_the_mission_anew(item):
         (number, mavlink.MAV_RESULT_DENIED)
     ]
     assert not one.bench.orders and one.bench.loop.state.mission_at == 2 and len(one.mission) == 3
+
+
+def test_a_late_answer_to_an_older_upload_does_not_drop_the_newer_one():
+    one = Uploader()
+    one.upload(3)
+    one.send(mavlink.MAVLink_mission_count_message(1, 1, 2, 0))  # it has thought better of it
+    one.bench.tick()  # only now the loop takes the first
+    assert len(one.mission) == 3 and not one.heard("MISSION_ACK")  # an answer would be taken for the second's
+    for k in range(2):
+        one.send(mavlink.MAVLink_mission_item_int_message(1, 1, k, 6, 16, 0, 1, 0, 0, 0, NAN, *PLACE, 0))
+    one.bench.tick()
+    assert [ack.type for ack in one.heard("MISSION_ACK")] == [mavlink.MAV_MISSION_ACCEPTED]
+    assert len(one.mission) == len(one.bench.craft.plan.items) == 2
+
+
+def test_an_upload_right_behind_a_clearing_is_taken():
+    """As MAVProxy does it: it waits for no answer in between."""
+    one = Uploader()
+    one.upload(3)
+    one.bench.tick()
+    one.said.clear()
+    one.send(mavlink.MAVLink_mission_clear_all_message(1, 1, 0))
+    one.send(mavlink.MAVLink_mission_count_message(1, 1, 2, 0))
+    one.bench.tick()
+    assert one.mission == [] and len(one.heard("MISSION_ACK")) == 1
+    for k in range(2):
+        one.send(mavlink.MAVLink_mission_item_int_message(1, 1, k, 6, 16, 0, 1, 0, 0, 0, NAN, *PLACE, 0))
+    one.bench.tick()
+    assert [ack.type for ack in one.heard("MISSION_ACK")] == [mavlink.MAV_MISSION_ACCEPTED] * 2
+    assert len(one.mission) == 2
