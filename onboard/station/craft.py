@@ -40,6 +40,7 @@ class Craft:
         self.rows = [(row.name, row.action, row.bars) for row in loop.watch.rows]
         self.known = {key for key, sensor in settings["estimate"].items() if sensor}
         self.bridge = Bridge(loop, rehearse)
+        self.rehearses = rehearse is not None
         self.params = loop.helm.params
         self.param_kinds = {param["name"]: param["kind"] for param in settings.get("params") or ()}
         self.plan = Plan()
