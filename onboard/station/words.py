@@ -16,6 +16,7 @@ from onboard.station.parameters import Parameters
 from onboard.station.peer import BYTES_A_SECOND
 from onboard.station.pilot import Pilot
 from onboard.station.session import Session
+from onboard.station.sticks import SILENT_S
 from onboard.station.telemetry import STREAMS
 
 HEAD = """# MAVLink
@@ -52,6 +53,8 @@ count from the surface: an altitude of -2 is a depth of 2 m, and one above the w
 MANUAL_CONTROL by `station.axes` of the vehicle file. Vehicles with thrusters: x ahead, y to starboard, z up (500 is
 the middle), r turns to starboard. Vehicles that beat: z is the beat (0 is none, below it astern), r turns, x forward
 is down. Mode manual needs sticks from the start: without them the failsafe pilot_lost holds the vehicle.
+Of several stations that send sticks the first flies, until it is silent for {SILENT_S:g} s or the vehicle is disarmed;
+the others are told once.
 
 ## Faults for rehearsal
 
