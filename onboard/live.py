@@ -134,6 +134,11 @@ class Live:
         self._events.append((time_ns, kind, details))
         self._event_count += 1
 
+    @property
+    def descriptor(self) -> int:
+        """The log's own file."""
+        return self._recorder.descriptor
+
     def helm(self, vehicle: str, tell: Tell) -> None:
         """Orders for this vehicle go there."""
         self._helms[vehicle] = tell

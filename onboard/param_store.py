@@ -4,12 +4,14 @@
 
 Only values that differ from the vehicle file's are kept. A file is written beside the old one, forced to the disk and
 renamed over it; its folder is forced, too. Whatever is wrong with a file is one sentence, and the vehicle swims with
-what is sound in it. What this version cannot read is never written over. CPython only.
+what is sound in it. What this version cannot read is never written over, and what is no regular file (a device, a
+pipe, a folder) is neither read nor replaced; behind a link it is the file that is replaced. CPython only.
 """
 
 import contextlib
 import json
 import os
+import stat
 import threading
 import zlib
 from pathlib import Path
@@ -31,6 +33,7 @@ class ParamStore:
     def __init__(self, path: Path, vehicle: str, params: list[dict[str, Any]]) -> None:
         self.path = path
         self.notes: list[str] = []
+        self.no_file = ""  # why nothing could ever be kept there
         self._vehicle = vehicle
         self._about = {param["name"]: param for param in params}
         self._asleep: dict[
@@ -42,6 +45,7 @@ class ParamStore:
     def load(self) -> dict[str, float]:
         """Today's parameters that differ from their defaults; sentences for all that is not right."""
         self.notes, self._asleep, self._foreign, self._broken = [], {}, "", False
+        self.no_file = no_file(self.path)
         values = {}
         for name, value in self._read().items():
             number, refusal = checked(self._about, name, value)
@@ -56,16 +60,23 @@ class ParamStore:
         """All of it in one step, or a StoreError and the file as it was."""
         if self._foreign:
             raise StoreError(f"{self.path}: parameters are not kept: {self._foreign}")
+        self.no_file = no_file(self.path)  # it may have become one since
+        if self.no_file:
+            raise StoreError(self.no_file)
         text = _text(self._vehicle, {**self._asleep, **values})
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._behind.parent.mkdir(parents=True, exist_ok=True)
             if self._broken:
                 self._set_aside()
-            write_atomic(self.path, text.encode())
+            write_atomic(self._behind, text.encode())
         except OSError as error:
             raise StoreError(f"{self.path}: parameters are not kept: {error.strerror}") from None
 
     def _read(self) -> dict[str, Any]:
+        if self.no_file:
+            self._foreign = "they need a regular file"
+            self.notes.append(f"{self.no_file}; defaults count")
+            return {}
         try:
             with open(self.path, "rb") as file:
                 content = file.read(LARGEST_BYTES + 1)
@@ -87,14 +98,15 @@ class ParamStore:
             return {}
 
     def _understood(self, held: Any) -> dict[str, Any]:
-        version, vehicle, values = held["caudal_params"], held["vehicle"], held["values"]
-        if isinstance(version, int) and version > VERSION:
+        version = held["caudal_params"]
+        if isinstance(version, int) and version > VERSION:  # whatever else it holds is not for us to judge
             self._foreign = f"the file is of version {version}, this program of {VERSION}"
             self.notes.append(
                 f"{self.path}: written by a newer caudal (version {version}, here {VERSION}); defaults count, and "
                 "it is not written over; update, or give another file"
             )
             return {}
+        vehicle, values = held["vehicle"], held["values"]
         if held["crc32"] != _crc32(vehicle, values) or not isinstance(values, dict):
             raise ValueError("its checksum is wrong")
         if vehicle != self._vehicle:
@@ -108,12 +120,38 @@ class ParamStore:
     def _set_aside(self) -> None:
         """A file that says nothing any more stays for whoever wants to see it, under another name."""
         with contextlib.suppress(OSError):
-            os.replace(self.path, self._aside)
+            os.replace(self._behind, self._aside)
         self._broken = False
 
     @property
+    def _behind(self) -> Path:
+        """The file itself, where the path is a link to it: the link stays."""
+        return Path(os.path.realpath(self.path))
+
+    @property
     def _aside(self) -> Path:
-        return self.path.with_name(self.path.name + ".broken")
+        return self._behind.with_name(self._behind.name + ".broken")
+
+
+KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def no_file(path: Path) -> str:
+    """Why there can be no file, in a sentence; "" where one is or could be. Opens nothing: a pipe would wait."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):  # not there, or not to be looked at: whoever opens it says so
+        return ""
+    if stat.S_ISREG(mode):
+        return ""
+    kind = KINDS.get(stat.S_IFMT(mode), "something else")
+    return f"{path}: parameters are not kept: it is {kind}, and they need a regular file; give another path"
 
 
 def write_atomic(path: Path, content: bytes) -> None:

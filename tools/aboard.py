@@ -20,6 +20,7 @@ from onboard.loop import Loop
 from onboard.notify import Notifier
 from onboard.realtime import BUS_PRIORITY, first_in_line, set_up
 from tools import say
+from tools.arming import Arming
 from tools.controlled import Controlled, open_controlled
 from tools.param_file import Kept, default_path, open_store
 from tools.recording import about_run, free_log, open_recorder
@@ -79,12 +80,14 @@ def swim_aboard(args: argparse.Namespace) -> int:
         "fault": loop.fault,
         "log": str(log),
     }
+    if aboard.arming.refusal:
+        result["not_armed"] = aboard.arming.refusal
     if args.json:
         say.as_json(result)
     else:
         lost = {"devices_lost": ", ".join(driver.lost) or "none", "fault": loop.fault or "none"}
         say.table(list((result | lost).items()))
-    return 1 if loop.fault else 0
+    return 1 if loop.fault else 0  # a loop that ticks and waits to be armed has not failed
 
 
 class Told:
@@ -112,6 +115,7 @@ class Aboard:
         kept: Kept | None = None,
         bridge: Any = None,
     ) -> None:
+        self.arming = Arming()
         self._loop = loop
         self._driver = driver
         self._shown = shown
@@ -159,6 +163,7 @@ class Aboard:
         if self._bridge:
             self._bridge.before()
         self._loop.tick(late_us)
+        self.arming.heed(self._name, self._loop)
         notes = self._bridge.after() if self._bridge else ()
         self._black_box.write(time_ns, (time.monotonic_ns() - start_ns) // 1000)
         for kind, details in notes:

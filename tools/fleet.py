@@ -144,9 +144,9 @@ class Fleet:
         now_s = self.world.time_us / 1e6
         self._named(swimmer_name).trouble.add(read_upset(text, self.vehicle, now_s), now_s)
 
-    def mend(self, swimmer_name: str) -> None:
-        """End all that goes wrong with it, and what was still to come."""
-        self._named(swimmer_name).trouble.mend(self.world.time_us * 1000)
+    def mend(self, swimmer_name: str, what: str = "") -> None:
+        """End what goes wrong with it, and what was still to come: a fault by its name, a part's, or all."""
+        self._named(swimmer_name).trouble.mend(self.world.time_us * 1000, what)
 
     def _named(self, name: str) -> Any:
         for swimmer in self.swimmers:

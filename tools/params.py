@@ -45,6 +45,8 @@ def run(args: argparse.Namespace) -> int:
     if args.params:
         store = open_store(args.params, vehicle)
         values, notes = store.load(), store.notes
+        if store.no_file:
+            raise say.Refused(store.no_file)
         if to_change:
             values = _changed(args, vehicle, values)
             _save(store, values, params)

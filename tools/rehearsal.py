@@ -1,10 +1,12 @@
-"""Failures that a ground station asks for (MAV_CMD_INJECT_FAILURE), as upsets of a simulated vehicle."""
+"""What a ground station asks for (onboard/station/rehearsals.py), as upsets of a simulated vehicle, and their end."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 from tools.fleet import Fleet
 from tools.say import Refused
+from tools.shown import rehearsed
 from tools.vehicles import Vehicle
 
 SENSORS = {"gyro": "turn_rate", "heading": "heading", "depth": "depth", "position": "x"}  # keys of [estimate]
@@ -28,32 +30,41 @@ KINDS = {  # of upset (tools/upsets.py), by what befalls a sensor or an actuator
 }
 
 
-def rehearsal(vehicle: Vehicle, fleet: Fleet) -> Callable[[str, str, str, int], str | None]:
-    """What lets something go wrong in a running fleet; it gives None, or why not."""
+def rehearsal(vehicle: Vehicle, fleet: Fleet) -> Callable[[str, str], str | None]:
+    """What lets something go wrong in a running fleet, by a vehicle's name and words; it gives None, or why not."""
+    by_text = rehearsed(fleet)
 
-    def befall(name: str, part: str, befalls: str, which: int) -> str | None:
+    def befall(name: str, asked: str) -> str | None:
+        word, _, rest = asked.partition(" ")
+        if word == "fault":
+            return by_text(name, rest.strip())
+        if word == "mend":
+            return by_text(name, asked)
+        part, befalls, which = rest.split(" ")
+        kind, targets = targets_of(vehicle.settings, part, int(which))
+        if not targets:
+            return f"this vehicle has no {part} {max(int(which), 1)}"
         if befalls == "ok":
-            fleet.mend(name)
+            for target in targets:
+                with contextlib.suppress(Refused):  # what is well already stays so
+                    fleet.mend(name, target)
             return None
-        kind, target = target_of(vehicle.settings, part, max(which, 1))
-        text = KINDS[kind].get(befalls)
-        if target is None or text is None:
-            return f"this vehicle has no {part} {max(which, 1)} that could be {befalls}"
-        try:
-            fleet.upset(name, text.format(target))
-        except Refused as error:
-            return str(error)
-        return None
+        if befalls not in KINDS[kind]:
+            return f"this vehicle has no {part} that could be {befalls}"
+        return by_text(name, KINDS[kind][befalls].format(targets[0]))
 
     return befall
 
 
-def target_of(settings: dict[str, Any], part: str, which: int) -> tuple[str, str | None]:
-    """A channel's name by the part that a station knows; the `which`-th of several, from 1."""
+def targets_of(settings: dict[str, Any], part: str, which: int) -> tuple[str, list[str]]:
+    """Channels' names by the part that a station knows; the `which`-th of several, from 1, or all for 0."""
+    kind = "sensor"
     if part in SENSORS:
-        return "sensor", settings["estimate"][SENSORS[part]] or None
-    if part in ("servo", "thruster"):
+        found = settings["estimate"][SENSORS[part]]
+        names = [found] if found else []
+    elif part in ("servo", "thruster"):
+        kind = "actuator"
         names = [channel["name"] for channel in settings["actuators"] if channel["map"] == part]
-        return "actuator", names[which - 1] if which <= len(names) else None
-    names = [channel["name"] for channel in settings["sensors"] if channel["name"].startswith(part)]
-    return "sensor", names[which - 1] if which <= len(names) else None
+    else:
+        names = [channel["name"] for channel in settings["sensors"] if channel["name"].startswith(part)]
+    return kind, names[which - 1 : which] if which else names

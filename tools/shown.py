@@ -92,11 +92,15 @@ def helms_of(swimmers: list[Any]) -> dict[str, Tell]:
 
 
 def rehearsed(fleet: Any) -> Rehearse:
-    """A fault for one of the fleet's vehicles (tools/upsets.py): None, or the sentence that says why not."""
+    """A fault for one of the fleet's vehicles (tools/upsets.py), or its end: None, or why not."""
 
     def rehearse(vehicle: str, text: str) -> str | None:
+        word, _, mended = text.partition(" ")
         try:
-            fleet.upset(vehicle, text)
+            if word == "mend":
+                fleet.mend(vehicle, mended.strip())
+            else:
+                fleet.upset(vehicle, text)
         except say.Refused as error:
             return str(error)
         return None

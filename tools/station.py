@@ -13,9 +13,7 @@ from tools.say import Refused
 # Where a simulation lies unless told otherwise: where PX4's lies, so that plans made for one fit the other.
 SIMULATED_ORIGIN = (47.397742, 8.545594)
 
-Rehearsal = Callable[
-    [str, str, str, int], str | None
-]  # a vehicle's name, part, what befalls it, which of them
+Rehearsal = Callable[[str, str], str | None]  # a vehicle's name, and what is asked for in words
 
 
 def add_station_options(command: argparse.ArgumentParser) -> None:
@@ -112,8 +110,8 @@ def open_stations(
         raise Refused(f"--mavlink-key: {error}") from error
 
 
-def _of(rehearsal: Rehearsal, name: str) -> Callable[[str, str, int], str | None]:
-    return lambda part, befalls, which: rehearsal(name, part, befalls, which)
+def _of(rehearsal: Rehearsal, name: str) -> Callable[[str], str | None]:
+    return lambda asked: rehearsal(name, asked)
 
 
 def add_arm(command: argparse.ArgumentParser) -> None:

@@ -10,6 +10,7 @@ from onboard.clock import RealClock
 from onboard.log import Log
 from sim_plant.model import PlantDiverged
 from tools import say, summary, trial
+from tools.arming import Arming
 from tools.fleet import Fleet
 from tools.param_file import keep, kept_by, let_go
 from tools.recording import about_run, free_log, open_recorder
@@ -48,7 +49,8 @@ def swim_simulated(args: argparse.Namespace) -> int:
         summary.show(result)
         for promise in result.get("broken", ()):
             print(f"broken: {promise}")
-    return 1 if result["fault"] or result["stopped_early"] or result.get("broken") else 0
+    failed = ("fault", "stopped_early", "broken", "not_armed")
+    return 1 if any(result.get(key) for key in failed) else 0
 
 
 def try_plant(args: argparse.Namespace, vehicle: Vehicle) -> int:
@@ -97,6 +99,12 @@ def record_and_swim(
     store = kept_by(args, vehicle)
     recorder = open_recorder(log, about, lossless=not args.realtime)
     shown = None
+    arming = Arming()
+
+    def between(time_ns: int) -> None:
+        _heed(arming, fleet)
+        shown.take(time_ns)
+
     try:
         shown = Shown(args, recorder, about)
         fleet.record(shown.book)
@@ -105,7 +113,8 @@ def record_and_swim(
         if stations:
             stations.start()
         shown.begin(helms_of(fleet.swimmers), rehearsed(fleet))
-        stopped = swim(fleet, seconds, args.realtime, args.arm if piloted else 0.0, shown.take)
+        stopped = swim(fleet, seconds, args.realtime, args.arm if piloted else 0.0, between)
+        _heed(arming, fleet)  # the last tick
     except PlantDiverged as error:
         raise say.Refused(f"{error} The log up to there is {log}.") from error
     finally:
@@ -121,11 +130,20 @@ def record_and_swim(
         raise say.Refused(f"the recording in {log} is not complete: {recorder.failed}")
     result = summary.summarise(Log(log))
     result |= {"log": str(log), "stopped_early": stopped, "fault": fleet.fault}
+    if arming.refusal:
+        result["not_armed"] = arming.refusal
     if verdict:
         result["broken"] = [str(one) for one in broken]
     if args.report:
         result["report"] = str(write_report(log, None))
     return result
+
+
+def _heed(arming: Arming, fleet: Fleet) -> None:
+    for swimmer in fleet.swimmers:
+        loop = getattr(swimmer, "loop", None)  # of one behind a wire that other end tells
+        if loop is not None:
+            arming.heed(swimmer.name, loop)
 
 
 def _stations(args: argparse.Namespace, vehicle: Vehicle, fleet: Fleet, log: Path) -> Any:

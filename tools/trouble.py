@@ -1,5 +1,6 @@
 """The upsets of one vehicle in a running simulation: each begins and ends in its tick, and the log says so."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,9 @@ HOST_WORDS = {
     "hot": "computer_hot", "undervoltage": "under_voltage", "full": "storage_full", "jumped": "clock_jumped",
     "hung": "bus_hung",
 }  # fmt: skip
+
+
+MOST = 100  # at a time: each costs every tick a little
 
 
 class Effect:
@@ -43,17 +47,26 @@ class Trouble:
         """Refuses what cannot befall this vehicle where it swims now."""
         if upset.until_s <= now_s:
             raise Refused(f"fault {upset}: second {upset.until_s:g} has passed; it is {now_s:g} s already")
+        over = [one for one, (_, on) in self._effects.items() if one.until_s <= now_s and not on]
+        for one in over:
+            del self._effects[one]
+        if len(self._effects) >= MOST:
+            raise Refused(f"fault {upset}: {MOST} at a time are enough; mend some")
         while upset in self._effects:
-            upset = replace(upset, at_s=upset.at_s + 1e-9)  # the same twice is two of it
+            upset = replace(upset, at_s=math.nextafter(upset.at_s, math.inf))  # the same twice is two of it
         self._effects[upset] = self._effect(upset), False
 
-    def mend(self, time_ns: int) -> None:
-        """All is well from now on."""
-        for upset, (effect, on) in self._effects.items():
+    def mend(self, time_ns: int, what: str = "") -> None:
+        """All is well from now on, or one fault is over, or all of one part."""
+        mended = [u for u in self._effects if what in ("", u.target, u.name, str(u))]
+        if what and not mended:
+            there = ", ".join(dict.fromkeys(map(str, self._effects))) or "none"
+            raise Refused(f"mend {what}: there is no such fault; there are {there}")
+        for upset in mended:
+            effect, on = self._effects.pop(upset)
             if on:
                 effect.end()
                 self._note(time_ns, "fault cleared", upset)
-        self._effects.clear()
 
     def step(self, time_ns: int, late_us: int) -> int | None:
         """Before a tick; how late it starts, or None if the loop stands still."""

@@ -19,6 +19,7 @@ from hal.emulated.faults import KINDS as CHIP_KINDS
 from tools.say import Refused
 
 EVER = float("inf")
+NEVER_S = 1e9  # nothing swims for so long
 PI_CHIPS = "chips"  # what a kind needs: --on emulated, or ...
 WIRE = "wire"  # ... a controller behind a wire
 LASTS_S = {"brown-out": 0.01}  # of chips: it is over at once, what it leaves is not
@@ -214,6 +215,8 @@ def read_upset(text: str, vehicle: Any, now_s: float = 0.0) -> Upset:
     if for_s == 0 or period_s == 0:
         raise Refused(f"fault {text}: a time of 0 s is none; leave it out, or give more")
     at_s = now_s if at_s is None else at_s
+    if not at_s < NEVER_S:
+        raise Refused(f"fault {text}: second {at_s:g} never comes; give an earlier one")
     upset = Upset(kind, target, at_s, kind.lasts_s if for_s is None else for_s, period_s)
     return replace(upset, size=usual_size(kind, target, vehicle) if size is None else size)
 

@@ -56,7 +56,7 @@ class Snapshot:
 FIELDS = tuple(field for field in Estimate.FIELDS if not field.endswith("_nis"))
 
 
-Rehearse = Callable[[str, str, int], str | None]  # part, what befalls it, which of them: None, or why not
+Rehearse = Callable[[str], str | None]  # what is asked for, in words (rehearsals.py): None, or why not
 
 
 class Bridge:
@@ -65,7 +65,7 @@ class Bridge:
     def __init__(self, loop: Loop, rehearse: Rehearse | None = None) -> None:
         self._loop = loop
         self._rehearse = rehearse
-        self._failures: deque[tuple[tuple, Any]] = deque(maxlen=4)
+        self._failures: deque[tuple[str, Any]] = deque()
         names = [sensor.name for sensor in loop.board.sensors]
         self._battery = names.index("battery") if "battery" in names else None
         self.snapshot = Snapshot(loop, self._battery)
@@ -93,11 +93,12 @@ class Bridge:
         """Leave an order of which only the latest counts."""
         self._slots[kind] = values
 
-    def fail(self, part: str, befalls: str, which: int, ticket: Any) -> bool:
-        """Break something, for practice. False: there is nothing to practise on."""
-        if self._rehearse:
-            self._failures.append(((part, befalls, which), ticket))
-        return self._rehearse is not None
+    def fail(self, asked: str, ticket: Any) -> bool:
+        """Break something, for practice. False: too many wait already."""
+        if len(self._failures) >= QUEUE:
+            return False
+        self._failures.append((asked, ticket))
+        return True
 
     def forget(self, sender: Any) -> None:
         """A station has gone; what it had asked for is dropped."""
@@ -126,7 +127,7 @@ class Bridge:
                 loop.tell(kind, *values, ticket=[None])
         if self._failures and self._rehearse:
             failure, ticket = self._failures.popleft()
-            self._answers.append((ticket, "fail", self._rehearse(*failure)))
+            self._answers.append((ticket, "fail", self._rehearse(failure)))
         self._rested += 1
         if self._rested >= self._rest and (waits := self._sets.take()):
             self._rested = 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from onboard import modes
 from onboard.station.dialect import mavlink, name_of
 from onboard.station.pilot import GLOBAL, heading_of
+from onboard.station.rehearsals import Rehearsals, injection
 
 if TYPE_CHECKING:
     from onboard.station.session import Session
@@ -15,28 +16,6 @@ if TYPE_CHECKING:
 ACCEPTED, DENIED = mavlink.MAV_RESULT_ACCEPTED, mavlink.MAV_RESULT_DENIED
 FAILED, UNSUPPORTED = mavlink.MAV_RESULT_FAILED, mavlink.MAV_RESULT_UNSUPPORTED
 BUSY = mavlink.MAV_RESULT_TEMPORARILY_REJECTED
-
-PARTS = {  # FAILURE_UNIT
-    mavlink.FAILURE_UNIT_SENSOR_GYRO: "gyro",
-    mavlink.FAILURE_UNIT_SENSOR_MAG: "heading",
-    mavlink.FAILURE_UNIT_SENSOR_BARO: "depth",
-    mavlink.FAILURE_UNIT_SENSOR_GPS: "position",
-    mavlink.FAILURE_UNIT_SENSOR_VIO: "position",
-    mavlink.FAILURE_UNIT_SENSOR_DISTANCE_SENSOR: "sonar",
-    mavlink.FAILURE_UNIT_SYSTEM_BATTERY: "battery",
-    mavlink.FAILURE_UNIT_SYSTEM_MOTOR: "thruster",
-    mavlink.FAILURE_UNIT_SYSTEM_SERVO: "servo",
-}
-BEFALLS = {  # FAILURE_TYPE
-    mavlink.FAILURE_TYPE_OK: "ok",
-    mavlink.FAILURE_TYPE_OFF: "off",
-    mavlink.FAILURE_TYPE_STUCK: "stuck",
-    mavlink.FAILURE_TYPE_GARBAGE: "garbage",
-    mavlink.FAILURE_TYPE_WRONG: "wrong",
-    mavlink.FAILURE_TYPE_SLOW: "slow",
-    mavlink.FAILURE_TYPE_DELAYED: "delayed",
-    mavlink.FAILURE_TYPE_INTERMITTENT: "intermittent",
-}
 
 
 @dataclass(frozen=True)
@@ -72,11 +51,14 @@ class Commands:
         "COMMAND_LONG": "answered with COMMAND_ACK, always",
         "COMMAND_INT": "the same",
         "SET_MODE": "the older way to change the mode",
+        **Rehearsals.HEARS,
     }
 
     def __init__(self, session: "Session") -> None:
         self._session = session
         self._craft = session.craft
+        self._rehearsals = Rehearsals(session)
+        self.statustext = self._rehearsals.statustext
 
     def command_long(self, message: Any) -> None:
         command = Command.of(message, self._session.heard_from)
@@ -172,6 +154,8 @@ class Commands:
         return None
 
     def _set_current(self, command: Command) -> Answer:
+        if command.whole(1) < 0:  # or no number at all
+            return DENIED, "there is no such item"
         self._session.missions.begin(
             command.whole(1), lambda refusal: self._ack(command, DENIED if refusal else ACCEPTED)
         )
@@ -216,20 +200,11 @@ class Commands:
         return ACCEPTED, None
 
     def _inject_failure(self, command: Command) -> Answer:
-        part, befalls = PARTS.get(command.whole(1)), BEFALLS.get(command.whole(2))
-        if part is None or befalls is None:
+        asked = injection(*(command.whole(k) for k in (1, 2, 3)))
+        if asked is None:
             return UNSUPPORTED, None
-
-        def done(refusal: str | None) -> None:
-            if refusal is None:
-                self._craft.bridge.note(
-                    "failure rehearsed", vehicle=self._craft.name, part=part, befalls=befalls
-                )
-            self._done(command, refusal)
-
-        if not self._craft.bridge.fail(part, befalls, max(command.whole(3), 0), done):
-            return DENIED, "failures are for simulations that can have them"
-        return None
+        refusal = self._rehearsals.ask(asked, lambda refusal: self._done(command, refusal))
+        return (DENIED, refusal) if refusal else None
 
     def _calibrate(self, command: Command) -> Answer:
         return DENIED, "not from a station: use caudal calibrate on the vehicle"

@@ -8,6 +8,7 @@ from onboard.station.bridge import Bridge, Rehearse, Snapshot
 from onboard.station.mission_items import Plan
 from onboard.station.mode_numbers import AUTOPILOTS, ModeNumbers
 from onboard.station.places import Places
+from onboard.station.sticks import Sticks
 
 
 class Craft:
@@ -40,9 +41,11 @@ class Craft:
         self.rows = [(row.name, row.action, row.bars) for row in loop.watch.rows]
         self.known = {key for key, sensor in settings["estimate"].items() if sensor}
         self.bridge = Bridge(loop, rehearse)
+        self.rehearses = rehearse is not None
         self.params = loop.helm.params
         self.param_kinds = {param["name"]: param["kind"] for param in settings.get("params") or ()}
         self.plan = Plan()
+        self.sticks = Sticks()
         self.logs = logs  # the folder that this run and earlier ones are recorded in
 
     @property

@@ -132,12 +132,20 @@ class Missions:
                 self._end(wrong.result, f"mission: item {k} {wrong}")
                 return
         told = [waypoint for waypoint in waypoints if waypoint is not None]
+        upload, asked_by = self._upload, self._session.heard_from
 
         def done(refusal: str | None) -> None:
+            if refusal is None:
+                self._plan.take(items, waypoints)
+            if self._upload is not upload:  # another has begun meanwhile; it goes on, whatever became of this
+                if upload is None:  # of a clearing the station still wants to hear
+                    self._ack(
+                        mavlink.MAV_MISSION_ERROR if refusal else mavlink.MAV_MISSION_ACCEPTED, to=asked_by
+                    )
+                return
             if refusal:
                 self._end(mavlink.MAV_MISSION_ERROR, refusal)
                 return
-            self._plan.take(items, waypoints)
             passed = len(items) - len(told)
             if passed:
                 text = f"mission: {passed} items are kept and passed over; it swims at its own speed"
@@ -221,6 +229,6 @@ class Missions:
             self._session.say_now(mavlink.MAVLINK_MSG_ID_MISSION_CURRENT)
         self._at, self._jumps = now.mission_at, self._plan.jumps
 
-    def _ack(self, result: int, mission_type: int = WAY) -> None:
-        to = self._upload.heard_from if self._upload else self._session.heard_from
+    def _ack(self, result: int, mission_type: int = WAY, to: tuple[int, int] | None = None) -> None:
+        to = to or (self._upload.heard_from if self._upload else self._session.heard_from)
         self._session.say(mavlink.MAVLink_mission_ack_message(*to, result, mission_type))

@@ -4,6 +4,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from onboard.station.dialect import mavlink
+from onboard.station.sticks import SILENT_S
 
 if TYPE_CHECKING:
     from onboard.station.session import Session
@@ -43,6 +44,13 @@ class Pilot:
             self._session.text(
                 mavlink.MAV_SEVERITY_WARNING, "MANUAL_CONTROL: an axis is beyond 1000; not taken"
             )
+            return
+        station = self._session, self._session.heard_from[0]
+        held = self._craft.sticks
+        if not held.take(station, self._session.now_s, self._craft.snapshot.armed):
+            if held.is_news(station):
+                text = f"sticks not taken: another station flies; they are free once it is silent for {SILENT_S:g} s"
+                self._session.text(mavlink.MAV_SEVERITY_WARNING, text)
             return
         self._craft.bridge.slot("sticks", *sticks(values, self._craft.axes))
 

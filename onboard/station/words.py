@@ -16,6 +16,7 @@ from onboard.station.parameters import Parameters
 from onboard.station.peer import BYTES_A_SECOND
 from onboard.station.pilot import Pilot
 from onboard.station.session import Session
+from onboard.station.sticks import SILENT_S
 from onboard.station.telemetry import STREAMS
 
 HEAD = """# MAVLink
@@ -52,6 +53,17 @@ count from the surface: an altitude of -2 is a depth of 2 m, and one above the w
 MANUAL_CONTROL by `station.axes` of the vehicle file. Vehicles with thrusters: x ahead, y to starboard, z up (500 is
 the middle), r turns to starboard. Vehicles that beat: z is the beat (0 is none, below it astern), r turns, x forward
 is down. Mode manual needs sticks from the start: without them the failsafe pilot_lost holds the vehicle.
+Of several stations that send sticks the first flies, until it is silent for {SILENT_S:g} s or the vehicle is disarmed;
+the others are told once.
+
+## Faults for rehearsal
+
+A simulated vehicle takes any fault of docs/faults.md as a STATUSTEXT: `fault silent:depth` begins now, `fault
+jammed:tail_2@30+5` at second 30 for 5 s; `mend silent:depth` ends it, `mend depth` all that befalls one part, `mend`
+everything. The answer is a STATUSTEXT, too, and the log has an event `rehearsal`. MAVProxy: `module load message`, then
+`message STATUSTEXT 6 "b'fault silent:depth'"`; pymavlink: `statustext_send(6, b"fault silent:depth")`. Longer ones come
+in pieces, as the protocol has it. MAV_CMD_INJECT_FAILURE is for what it has numbers for; its "ok" mends one part alone.
+A STATUSTEXT names no vehicle, so a fleet takes the command only. Real vehicles refuse both.
 
 ## Modes
 

@@ -92,10 +92,7 @@ def a_store(folder, content: str | dict | None):
 
 BAD = {
     "broken": ("{", "is broken"),
-    "newer": (
-        json.dumps({"caudal_params": 9, "vehicle": "rov", "crc32": "", "values": {}}),
-        "newer caudal (version 9",
-    ),
+    "newer": (json.dumps({"caudal_params": 9, "vehicle": "rov", "groups": {}}), "newer caudal (version 9"),
     "out of range": ({"YAW_P": 99.0}, "YAW_P: 99.0 is out of range; allowed is 0.2 to 6 1/s2"),
     "gone": ({"WAS_HERE": 1.0}, "WAS_HERE is no parameter of this vehicle any more"),
 }
@@ -155,6 +152,20 @@ def test_a_folder_that_may_not_be_written_is_no_reason_not_to_swim(caudal):
         and "parameters are not kept" in refused.stderr
         and refused.stderr.count("\n") == 1
     )
+
+
+def test_a_pipe_or_a_folder_is_no_place_to_keep_them_and_no_reason_not_to_swim(caudal):
+    pipe, folder = caudal.folder / "pipe", caudal.folder / "folder"
+    os.mkfifo(pipe)
+    folder.mkdir()
+    for path in (pipe, folder):
+        for words in (["YAW_P=3"], ["--reset"], []):
+            done = caudal("params", "rov", *words, "--params", path)
+            assert done.returncode == 2 and done.stderr.count("\n") == 1 and "regular file" in done.stderr
+        done = caudal("run", "rov", "--for", "0.2", "--params", path, "--log", "run.mcap")
+        told = [line for line in done.stderr.splitlines() if str(path) in line]
+        assert done.returncode == 0 and len(told) == 1 and "defaults count" in told[0]
+    assert pipe.is_fifo() and folder.is_dir() and not list(folder.iterdir())
 
 
 def test_a_plain_simulation_depends_on_nothing_in_a_home_folder(caudal):

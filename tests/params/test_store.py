@@ -2,6 +2,8 @@
 
 import json
 import os
+import socket
+import stat
 import subprocess
 import sys
 
@@ -98,18 +100,25 @@ def test_a_file_that_is_cut_or_changed_anywhere_is_told_and_never_taken(tmp_path
     )
 
 
-def test_a_file_of_a_newer_version_is_told_and_not_written_over(tmp_path):
+@pytest.mark.parametrize(
+    "newer",
+    [
+        {"vehicle": "fish", "crc32": "?", "values": {"BEAT_MAX": "2.5"}},
+        {"vehicle": "fish", "groups": {}},
+        {"fleet": ["fish", "eel"], "values": []},
+        {},
+    ],
+)
+def test_a_file_of_a_newer_version_is_told_and_not_written_over_whatever_it_holds(tmp_path, newer):
     path = tmp_path / "fish.params"
-    path.write_text(
-        json.dumps({"caudal_params": 2, "vehicle": "fish", "crc32": "?", "values": {"BEAT_MAX": "2.5"}})
-    )
-    newer = path.read_bytes()
+    path.write_text(json.dumps({"caudal_params": 2, **newer}))
+    before = path.read_bytes()
     store = a_store(path)
     assert store.load() == {}
     assert len(store.notes) == 1 and "newer caudal (version 2, here 1)" in store.notes[0]
     with pytest.raises(StoreError, match="of version 2"):
         store.save({"BEAT_MAX": 2.5})
-    assert path.read_bytes() == newer
+    assert path.read_bytes() == before and os.listdir(tmp_path) == ["fish.params"]
 
 
 def test_a_file_of_another_vehicle_is_told_and_not_written_over(tmp_path):
@@ -176,6 +185,63 @@ def test_a_folder_that_may_not_be_written_is_one_sentence(path):
     store.load()
     with pytest.raises(StoreError, match="parameters are not kept"):
         store.save({"BEAT_MAX": 3.0})
+
+
+def a_pipe(path):
+    os.mkfifo(path)
+
+
+def a_socket(path):
+    socket.socket(socket.AF_UNIX).bind(str(path))
+
+
+@pytest.mark.parametrize("make", [a_pipe, a_socket, os.mkdir])
+@pytest.mark.parametrize("linked", [False, True])
+def test_what_is_no_regular_file_is_neither_read_nor_replaced(tmp_path, monkeypatch, make, linked):
+    monkeypatch.chdir(tmp_path)  # a socket's path may not be long
+    path = tmp_path / "fish.params"
+    make("it" if linked else "fish.params")
+    if linked:
+        path.symlink_to("it")
+    before = {name: os.lstat(name) for name in os.listdir()}
+    store = a_store(path)
+    assert store.load() == {}
+    assert len(store.notes) == 1 and "regular file" in store.notes[0] and "defaults count" in store.notes[0]
+    for again in (store, a_store(path)):  # with what it was found to be, and without having looked
+        with pytest.raises(StoreError, match="they need a regular file"):
+            again.save({"BEAT_MAX": 2.5})
+    after = {name: os.lstat(name) for name in os.listdir()}
+    assert {n: (s.st_ino, s.st_mode) for n, s in after.items()} == {
+        n: (s.st_ino, s.st_mode) for n, s in before.items()
+    }
+
+
+def test_what_becomes_a_pipe_while_it_swims_is_not_replaced(tmp_path):
+    path = tmp_path / "fish.params"
+    a_store(path).save({"BEAT_MAX": 2.5})
+    store = a_store(path)
+    assert store.load() == {"BEAT_MAX": 2.5}
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(StoreError, match="a pipe"):
+        store.save({"BEAT_MAX": 3.0})
+    assert stat.S_ISFIFO(os.stat(path).st_mode) and os.listdir(tmp_path) == ["fish.params"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_stays_a_link_and_the_file_behind_it_is_kept(tmp_path, there):
+    kept, link = tmp_path / "kept" / "real.params", tmp_path / "fish.params"
+    if there:
+        a_store(kept).save({"BEAT_MAX": 2.5})
+    link.symlink_to("kept/real.params")
+    a_store(link).save({"BEAT_MAX": 3.0})
+    assert link.is_symlink() and a_store(kept).load() == a_store(link).load() == {"BEAT_MAX": 3.0}
+    assert os.listdir(kept.parent) == ["real.params"]
+    kept.write_text("{")
+    store = a_store(link)
+    assert store.load() == {} and "moves it to real.params.broken" in store.notes[0]
+    store.save({"BEAT_MAX": 2.0})
+    assert link.is_symlink() and sorted(os.listdir(kept.parent)) == ["real.params", "real.params.broken"]
 
 
 def test_a_keeper_keeps_the_last_of_all_sets_and_tells_when_it_cannot(tmp_path):

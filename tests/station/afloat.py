@@ -14,6 +14,7 @@ from onboard.station.craft import Craft
 from onboard.station.signing import Signing
 from onboard.station.stations import Stations
 from tools.fleet import Fleet
+from tools.rehearsal import rehearsal
 from tools.vehicles import open_scenario
 
 PATIENCE_S = 60.0
@@ -73,7 +74,15 @@ class Afloat:
             self.loop.helm.params = self.params
             settings["params"] = self.params.settings
         crafts = [
-            Craft(swimmer.name, swimmer.loop, settings, number=k, origin=ORIGIN, logs=logs)
+            Craft(
+                swimmer.name,
+                swimmer.loop,
+                settings,
+                number=k,
+                origin=ORIGIN,
+                logs=logs,
+                rehearse=self._rehearse(opened, swimmer.name),
+            )
             for k, swimmer in enumerate(self.fleet.swimmers)
         ]
         for swimmer, craft in zip(self.fleet.swimmers, crafts, strict=True):
@@ -90,6 +99,10 @@ class Afloat:
         self._thread = threading.Thread(target=self._swim, daemon=True)
         self._after = self.swimmer.bridge.after
         self.swimmer.bridge.after = self._keep_notes
+
+    def _rehearse(self, vehicle: Any, name: str) -> Any:
+        befall = rehearsal(vehicle, self.fleet)
+        return lambda asked: befall(name, asked)
 
     def __enter__(self) -> "Afloat":
         self.fleet.step(0)  # compiles

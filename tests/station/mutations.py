@@ -111,6 +111,7 @@ def messages() -> list[Any]:
         m.MAVLink_log_request_data_message(*to, 0, 0, 90),
         m.MAVLink_file_transfer_protocol_message(0, *to, [0, 0, 0, 4] + [0] * 247),
         m.MAVLink_timesync_message(0, 12345),
+        m.MAVLink_statustext_message(6, b"fault silent:depth", 0, 0),
         m.MAVLink_ping_message(0, 1, 0, 0),
         m.MAVLink_setup_signing_message(*to, [1] * 32, 5),
     ]

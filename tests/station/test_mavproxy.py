@@ -100,3 +100,18 @@ def test_mavproxy_without_the_key_changes_nothing_and_is_recorded(tmp_path):
             assert not vehicle.loop.state.armed and signing.refused["unsigned"] > 0
         finally:
             proxy.close()
+
+
+def test_mavproxy_lets_a_fault_happen_as_the_document_says(tmp_path):
+    port = free_port()
+    with Afloat(f"udp:{port}") as vehicle:
+        proxy = MavProxy(f"udpout:127.0.0.1:{port}", tmp_path)
+        try:
+            proxy.reads("online system 1")
+            proxy.type("module load message")
+            proxy.reads("Loaded module message")
+            at = proxy.type("""message STATUSTEXT 6 "b'fault silent:depth'\"""")
+            proxy.reads("fault silent:depth: done", at)
+            until("it is silent", lambda: len(vehicle.swimmer.body.on_counts) == 1)
+        finally:
+            proxy.close()

@@ -226,11 +226,11 @@ def test_failures_are_rehearsed_between_ticks_by_the_loops_own_thread():
                 raise Refused("the battery is new")
             said.append((name, text))
 
-        def mend(self, name: str) -> None:
-            said.append((name, "mended"))
+        def mend(self, name: str, what: str) -> None:
+            said.append((name, f"mended {what}"))
 
     befall = rehearsal(vehicle, Upset())
-    bench = Bench(None, rehearse=lambda *what: befall("one", *what))
+    bench = Bench(None, rehearse=lambda asked: befall("one", asked))
     m = mavlink
     asked = [
         (m.FAILURE_UNIT_SENSOR_BARO, m.FAILURE_TYPE_STUCK, 0),
@@ -251,6 +251,6 @@ def test_failures_are_rehearsed_between_ticks_by_the_loops_own_thread():
         assert len(said) + results.count(m.MAV_RESULT_DENIED) == len(results)  # nothing before a tick
         bench.tick()
     assert said == [
-        ("one", text) for text in ("stuck:depth", "jammed:tail_2", "silent:heading/0.5", "mended")
+        ("one", text) for text in ("stuck:depth", "jammed:tail_2", "silent:heading/0.5", "mended depth")
     ]
     assert results == [0, 0, 0, m.MAV_RESULT_DENIED, m.MAV_RESULT_DENIED, 0]

@@ -8,6 +8,9 @@ import pytest
 from onboard.live import Live, packed, unpacked
 from onboard.log import Log
 from onboard.record import Recorder
+from tools.fleet import Fleet
+from tools.shown import rehearsed
+from tools.vehicles import open_scenario
 from tools.view_line import Watched
 
 FIELDS = [("float64", "x_m"), ("float64", "y_m"), ("float64", "depth_m")]
@@ -133,3 +136,20 @@ def test_messages_come_out_of_any_pieces_as_they_went_in():
         buffer.append(byte)
         found += unpacked(buffer)
     assert found == [["tell", "a", "arm"], {"at": [[0, 1, [1.5, None]]]}] and not buffer
+
+
+def test_who_looks_on_may_rehearse_a_disk_that_fails_and_mend_what_was_rehearsed(tmp_path):
+    opened, name, _ = open_scenario("rov", [], None)
+    fleet = Fleet(opened, name, 1)
+    recorder = Recorder(tmp_path / "log.mcap", {}, lossless=True)
+    live = Live(recorder, {"vehicle": "rov"}, ("127.0.0.1", 0))
+    fleet.record(live)
+    rehearse = rehearsed(fleet)
+    for text in ("silent:depth", "fails:recorder"):
+        assert rehearse("rov_1", text) is None
+    fleet.step()
+    assert rehearse("rov_1", "mend silent:depth") is None and not fleet.swimmers[0].body.on_counts
+    assert "there are fails:recorder" in rehearse("rov_1", "mend silent:depth")
+    live.close()
+    recorder.close()
+    assert "No space left" in recorder.failed
