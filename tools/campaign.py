@@ -211,11 +211,13 @@ def summarise(outcomes: list[Outcome]) -> dict[str, Any]:
     for outcome in judged:
         for row, ticks in outcome.worst_late.items():
             late[row] = max(late[row], ticks)
+    times = [outcome.to_safe_s for outcome in judged if outcome.to_safe_s is not None]
     return {
         "runs": len(outcomes),
         "ticks": sum(outcome.ticks for outcome in outcomes),
         "faults": dict(sorted(faults.items())),
         "kinds": rows,
+        "worst_to_safe_s": round(max(times), 3) if times else None,
         "worst_row_late_ticks": max(late.values(), default=0),
         "broken_runs": sum(bool(outcome.broken) for outcome in outcomes),
         "diverged_runs": len(outcomes) - len(judged),

@@ -26,7 +26,7 @@ from tools.upsets import FAMILIES, KINDS
 from tools.vehicles import open_scenario
 
 MOST_SHRUNK = 5  # of each promise
-TOTALS = ("runs", "ticks", "worst_row_late_ticks", "broken_runs", "diverged_runs")
+TOTALS = ("runs", "ticks", "worst_to_safe_s", "worst_row_late_ticks", "broken_runs", "diverged_runs")
 KIND_NAMES = tuple(dict.fromkeys([*FAMILIES, *(kind.name for kind in KINDS)]))
 
 
@@ -172,6 +172,7 @@ def diverged_cases(outcomes: list[Outcome], folder: Path) -> list[dict[str, Any]
 def show(result: dict[str, Any]) -> None:
     if result["kinds"]:
         say.table([list(row.values()) for row in result["kinds"]], list(result["kinds"][0]))
+    say.table([[name, count] for name, count in result["faults"].items()], ["fault", "injected"])
     say.table([(key, result[key]) for key in TOTALS])
     for entry in result["diverged"]:
         print(f"run {entry['run']}, {' '.join(entry['faults'])}: {entry['why']}")

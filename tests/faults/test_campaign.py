@@ -148,6 +148,17 @@ def test_a_plant_that_diverges_is_an_outcome_of_its_own_and_the_others_are_kept(
     assert "again: caudal run fish" in capsys.readouterr().out
 
 
+def test_text_says_how_many_runs_which_faults_and_the_worst_time_to_safe(capsys, tmp_path):
+    words = ("rov", "--runs", "3", "--seed", "1", "--for", "2", "--jobs", "1", "--out", str(tmp_path))
+    result = faults(capsys, *words, "--kind", "hung")
+    assert main(["faults", *words, "--kind", "hung"]) == 0
+    said = {tuple(line.split()) for line in capsys.readouterr().out.splitlines()}
+    assert ("runs", "3") in said and result["worst_to_safe_s"] > 0
+    assert ("worst_to_safe_s", f"{result['worst_to_safe_s']:.4g}") in said
+    for kind, count in result["faults"].items():
+        assert (*kind.split(), str(count)) in said
+
+
 def test_dask_workers_and_processes_give_what_one_process_gives(capsys, tmp_path):
     words = ("rov", "--runs", "10", "--seed", "5", "--for", "2", "--out", str(tmp_path))
     alone = faults(capsys, *words, "--jobs", "1")
