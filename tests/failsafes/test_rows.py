@@ -1,5 +1,6 @@
 """Every row of the failsafe table, executed: in the plant, and over the wire."""
 
+import re
 import subprocess
 
 import pytest
@@ -171,6 +172,14 @@ def test_surfacing_goes_up_in_the_plant(vehicle, scenario):
 def test_the_documentation_is_the_table():
     written = (ROOT / "docs" / "failsafes.md").read_text(encoding="utf-8")
     assert written == markdown(), "write it anew: caudal failsafes --markdown > docs/failsafes.md"
+
+
+def test_the_documentation_names_the_tests_that_execute_its_rows(request):
+    """A run of this file has all of them; whoever chose a few has those."""
+    written = set(re.findall(r"`\[(\w+-\w+)\]`", markdown()))
+    assert written == counted.ALL
+    present = {row for item in request.session.items if (row := counted.row_of(item.nodeid))}
+    assert present <= written
 
 
 def test_a_row_that_was_not_executed_is_missed_in_the_count():
