@@ -31,3 +31,10 @@ def test_looking_at_a_loop_does_not_change_it():
     """A valve's map keeps a sum: whoever asks it changes it, and the run would not replay."""
     outcome = run_case(Case("hybrid", (), "mode1", 5, 1.0, ("full:storage@0.5",)))
     assert outcome.broken == []
+
+
+@pytest.mark.parametrize("fault", ["brown-out:pulses@0.5+1", "hang:bus@0.1+0.03"])
+def test_a_chain_whose_thrusters_are_all_gone_for_a_moment_does_not_lose_its_loop(fault):
+    """Nothing is left to hold it by, and the gain that would has no answer."""
+    outcome = run_case(Case("hybrid", (), "mode1", 93, 3.0, (fault,)))
+    assert outcome.broken == []
