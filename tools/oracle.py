@@ -168,7 +168,8 @@ class Cause:
         for field, average in self._averages.items():
             nis = getattr(loop.state.estimate, field)
             if nis is not None:
-                self._averages[field] = average + (min(nis, 100.0) - average) * share
+                surprise = min(nis, 100.0) if nis == nis else 100.0
+                self._averages[field] = average + (surprise - average) * share
         clear = GONE if self._seen.calm else self._seen.places.wild()
         return clear or _above(max(self._averages.values()), self._s["limit_nis"], SUM_NEAR)
 
@@ -177,6 +178,8 @@ class Cause:
         for k, field in enumerate(("x_m", "y_m", "depth_m")):
             at_m = getattr(loop.state.estimate, field)
             if at_m is not None:
+                if at_m != at_m:
+                    return UNSURE  # an invariant of its own; what is no number lies nowhere
                 beyond = max(_above(at_m, self._s["high_m"][k]), _above(-at_m, -self._s["low_m"][k]))
                 found = max(found, beyond)
         return self._seen.places.outside(self._s["low_m"], self._s["high_m"]) or found
