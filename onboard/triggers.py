@@ -150,7 +150,8 @@ def _inconsistent(settings, board, rate_hz):
         for k in range(len(fields)):
             nis = getattr(state.estimate, fields[k])
             if nis is not None:
-                averages[k] += (min(nis, 100.0) - averages[k]) * share
+                # what is no number is not below 100 either, and would stay in the average for good
+                averages[k] += ((nis if nis < 100.0 else 100.0) - averages[k]) * share
             if averages[k] > limit:
                 found = True
         return found

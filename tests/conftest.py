@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.failsafes.counted import pytest_runtest_logreport, pytest_sessionfinish  # noqa: F401
+
 # No test judges wall-clock time: a busy machine is no failure. The same examples every time, so that a failure repeats.
 settings.register_profile(
     "caudal", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

@@ -50,6 +50,7 @@ class Outcome:
     broken: list[str] = field(default_factory=list)
     invariants: list[str] = field(default_factory=list)  # their names
     broken_s: float = 0.0  # when the first was
+    diverged: str = ""  # why the plant's numbers ended: nothing is known of the ticks after it
 
 
 @functools.lru_cache(maxsize=8)
@@ -73,12 +74,12 @@ def run_case(case: Case) -> Outcome:
             for _ in range(steps):
                 fleet.step()
             fleet.safe()
-        except PlantDiverged:
-            raise
+        except PlantDiverged as error:
+            outcome.diverged = str(error)
         except Exception as error:
             verdict.raised(error)
         recorder.close()
-        broken = verdict.judge(log, recorder.failed)
+        broken = verdict.so_far() if outcome.diverged else verdict.judge(log, recorder.failed)
     outcome.ticks = verdict.ticks
     outcome.to_safe_s, outcome.pulses_back_s = verdict.to_safe_s, verdict.pulses_back_s
     outcome.worst_late = {row: late for row, late in verdict.worst_late.items() if late}
@@ -179,9 +180,10 @@ def _size(rng: random.Random, vehicle: Vehicle, kind: Kind, target: str) -> str:
 
 
 def summarise(outcomes: list[Outcome]) -> dict[str, Any]:
-    """By kind of single faults, then of double and intermittent ones; every promise that was broken."""
+    """By kind of single faults, then of double and intermittent ones; without runs whose plant diverged."""
     groups: dict[str, list[Outcome]] = {}
-    for outcome in outcomes:
+    judged = [outcome for outcome in outcomes if not outcome.diverged]
+    for outcome in judged:
         if len(outcome.kinds) > 1:
             name = "double"
         elif "/" in outcome.case.faults[0]:
@@ -206,14 +208,17 @@ def summarise(outcomes: list[Outcome]) -> dict[str, Any]:
         )
     faults = Counter(kind for outcome in outcomes for kind in outcome.kinds)
     late: Counter[str] = Counter()
-    for outcome in outcomes:
+    for outcome in judged:
         for row, ticks in outcome.worst_late.items():
             late[row] = max(late[row], ticks)
+    times = [outcome.to_safe_s for outcome in judged if outcome.to_safe_s is not None]
     return {
         "runs": len(outcomes),
         "ticks": sum(outcome.ticks for outcome in outcomes),
         "faults": dict(sorted(faults.items())),
         "kinds": rows,
+        "worst_to_safe_s": round(max(times), 3) if times else None,
         "worst_row_late_ticks": max(late.values(), default=0),
         "broken_runs": sum(bool(outcome.broken) for outcome in outcomes),
+        "diverged_runs": len(outcomes) - len(judged),
     }

@@ -26,6 +26,7 @@ from tools.upsets import FAMILIES, KINDS
 from tools.vehicles import open_scenario
 
 MOST_SHRUNK = 5  # of each promise
+TOTALS = ("runs", "ticks", "worst_to_safe_s", "worst_row_late_ticks", "broken_runs", "diverged_runs")
 KIND_NAMES = tuple(dict.fromkeys([*FAMILIES, *(kind.name for kind in KINDS)]))
 
 
@@ -73,11 +74,12 @@ def run(args: argparse.Namespace) -> int:
     outcomes.sort(key=lambda outcome: outcome.case.index)
     result = {"vehicle": args.vehicle, "scenario": cases[0].scenario, **summarise(outcomes)}
     result["broken"] = small_cases(outcomes, args.out)
+    result["diverged"] = diverged_cases(outcomes, args.out)
     if args.json:
         say.as_json(result)
     else:
         show(result)
-    return 1 if result["broken"] else 0
+    return 1 if result["broken"] or result["diverged"] else 0
 
 
 def cases_for(args: argparse.Namespace) -> list[Case]:
@@ -156,10 +158,25 @@ def small_cases(outcomes: list[Outcome], folder: Path) -> list[dict[str, Any]]:
     return found
 
 
+def diverged_cases(outcomes: list[Outcome], folder: Path) -> list[dict[str, Any]]:
+    """Runs in which the plant gave up: nothing is known of the vehicle, so none of them is good news."""
+    found = []
+    for outcome in outcomes:
+        if outcome.diverged:
+            path = save(replace(outcome, invariants=["diverged"], broken=[outcome.diverged]), folder)
+            entry = {"run": outcome.case.index, "why": outcome.diverged, "faults": list(outcome.case.faults)}
+            found.append(entry | {"file": str(path), "command": command(outcome.case, path)})
+    return found
+
+
 def show(result: dict[str, Any]) -> None:
-    say.table([list(row.values()) for row in result["kinds"]], list(result["kinds"][0]))
-    rows = [(key, result[key]) for key in ("runs", "ticks", "broken_runs", "worst_row_late_ticks")]
-    say.table(rows)
+    if result["kinds"]:
+        say.table([list(row.values()) for row in result["kinds"]], list(result["kinds"][0]))
+    say.table([[name, count] for name, count in result["faults"].items()], ["fault", "injected"])
+    say.table([(key, result[key]) for key in TOTALS])
+    for entry in result["diverged"]:
+        print(f"run {entry['run']}, {' '.join(entry['faults'])}: {entry['why']}")
+        print(f"  again: {entry['command']}")
     for entry in result["broken"]:
         print(f"run {entry['run']}, {' '.join(entry['faults'])}:")
         for promise in entry["broken"]:

@@ -86,8 +86,9 @@ class Invariants:
         surface = settings["surface"] or {"commands": [], "drop": []}
         self._up, self._dropped = dict(surface["commands"]), dict(surface["drop"])
 
-    def look(self, loop: Any) -> None:
-        """After each tick."""
+    def look(self, loop: Any, calm: bool = False) -> None:
+        """After each tick. `calm`: nothing has been upset so far."""
+        self._seen.calm = calm
         self._tick = loop.state.tick
         if loop.ticks != self._ticks + 1 or loop.state.tick != loop.ticks - 1:
             self._say("alive", f"{loop.ticks - self._ticks} ticks were counted in one")
@@ -148,7 +149,7 @@ class Invariants:
         if strongest in (SURFACE, DROP) or (strongest == HOLD and not holds):
             mode = modes.SURFACE
         else:
-            mode = modes.HOLD if strongest == HOLD else state.asked
+            mode = modes.HOLD if strongest == HOLD else self._seen.asked
         if state.mode != mode:
             self._say("safe", f"mode {modes.NAMES[state.mode]} instead of {modes.NAMES[mode]}")
         if state.armed and not self._armed and "arm" not in told:

@@ -1,15 +1,18 @@
 """What the failsafe table should say, found anew from what crossed the board: the judge of onboard/safety.py.
 
 Written apart from onboard/triggers.py on purpose: floats from raw counts, ages and orders counted here. A cause is
-there, is not there, or is too near its limit for two ways of reckoning to agree (`UNSURE`).
+there, is not there, or is too near its limit for two ways of reckoning to agree (`UNSURE`). Rows that go by estimates
+are judged by raw readings where these are clear (tools/oracle_places.py), and else by the loop's own estimates.
 """
 
 import math
 from typing import Any
 
+from hal.fixed import ONE
 from onboard import modes
+from tools.oracle_following import GONE, THERE, UNSURE, Following
+from tools.oracle_places import Places
 
-GONE, UNSURE, THERE = -1, 0, 1
 NEAR = 1e-4  # of a limit: as near as integers of 2**-20 and floats may differ
 SUM_NEAR = 0.03  # the same of what is summed up or averaged over ticks
 FORGET_S = 1.0  # as docs say of attitude_wrong
@@ -31,12 +34,19 @@ class Seen:
         self._max_age = [math.floor(s["max_age_s"] * self.rate_hz + 0.5) for s in settings["sensors"]]
         self._age = [NEVER] * len(self._maps)
         self._values = [0.0] * len(self._maps)
+        self.channels = settings["actuators"]
+        self._actuators = {channel["name"]: i for i, channel in enumerate(self.channels)}
+        self._told: list[int | None] = [None] * len(self.channels)  # in the tick before
+        self._told_now = self._told
         self.none = True
         self.late_us = 0
         self.sticks_age = self.station_age = NEVER
         self.host: dict[str, bool] = {}
         self.bad_command = False  # in the tick before
         self._bad_now = False
+        self.asked = modes.AUTO
+        self.calm = True  # has nothing been upset yet
+        self.places = Places(settings, self)
 
     def look(self, loop: Any) -> None:
         """Once, after each tick."""
@@ -46,6 +56,7 @@ class Seen:
                 self._age[i], self._values[i] = 0, self._maps[i].value(count)
             else:
                 self._age[i] += 1
+        self._told, self._told_now = self._told_now, list(loop.state.outputs)
         self.late_us = loop.state.late_us
         self.sticks_age += 1
         self.station_age += 1
@@ -56,12 +67,27 @@ class Seen:
                 self.station_age = 1
             elif refusal is None and kind == "host":
                 self.host[values[0]] = bool(values[1])
+            elif refusal is None and kind == "mode":
+                self.asked = modes.NAMES.index(values[0])
+            elif refusal is None and kind == "mission" and not values[0] and self.asked == modes.MISSION:
+                self.asked = modes.HOLD
         self.bad_command = self._bad_now
         self._bad_now = loop.state.free and any(c is None or c != c for c in loop.state.commands)
+        self.places.look()
 
     def reading(self, name: str) -> float | None:
         i = self.sensors[name]
         return self._values[i] if self._age[i] <= self._max_age[i] else None
+
+    def fresh(self, name: str) -> float | None:
+        """Of this very tick."""
+        i = self.sensors[name]
+        return self._values[i] if self._age[i] == 0 else None
+
+    def told(self, actuator: str) -> float | None:
+        """What the gate gave it in the tick before, by which this tick's readings came about."""
+        command = self._told[self._actuators[actuator]]
+        return None if command is None else command / ONE
 
 
 class _Linear:
@@ -92,6 +118,11 @@ class Cause:
         self._s, self._seen = settings, seen
         self._look = getattr(self, "_" + settings["trigger"])
         self._pairs = [_Pair(seen, *pair, settings["limit_rad"]) for pair in settings.get("pairs", ())]
+        self._following = [
+            Following(channel, seen)
+            for channel in seen.channels
+            if channel["name"] in settings.get("actuators", ()) and "feedback" in channel
+        ]
         self._averages = dict.fromkeys(("x_nis", "y_nis", "depth_nis", "heading_nis"), 1.0)
 
     def look(self, loop: Any) -> int:
@@ -137,34 +168,37 @@ class Cause:
         for field, average in self._averages.items():
             nis = getattr(loop.state.estimate, field)
             if nis is not None:
-                self._averages[field] = average + (min(nis, 100.0) - average) * share
-        return _above(max(self._averages.values()), self._s["limit_nis"], SUM_NEAR)
+                surprise = min(nis, 100.0) if nis == nis else 100.0
+                self._averages[field] = average + (surprise - average) * share
+        clear = GONE if self._seen.calm else self._seen.places.wild()
+        return clear or _above(max(self._averages.values()), self._s["limit_nis"], SUM_NEAR)
 
     def _astray(self, loop: Any) -> int:
         found = GONE
         for k, field in enumerate(("x_m", "y_m", "depth_m")):
             at_m = getattr(loop.state.estimate, field)
             if at_m is not None:
+                if at_m != at_m:
+                    return UNSURE  # an invariant of its own; what is no number lies nowhere
                 beyond = max(_above(at_m, self._s["high_m"][k]), _above(-at_m, -self._s["low_m"][k]))
                 found = max(found, beyond)
-        return found
+        return self._seen.places.outside(self._s["low_m"], self._s["high_m"]) or found
 
     def _pilot_lost(self, loop: Any) -> int:
         limit = int(self._s["limit_s"] * self._seen.rate_hz)
-        return THERE if loop.state.asked == modes.MANUAL and self._seen.sticks_age > limit else GONE
+        return THERE if self._seen.asked == modes.MANUAL and self._seen.sticks_age > limit else GONE
 
     def _station_lost(self, loop: Any) -> int:
         limit = int(self._s["limit_s"] * self._seen.rate_hz)
         return THERE if limit < self._seen.station_age < NEVER else GONE
 
     def _mode_unable(self, loop: Any) -> int:
-        needs = loop.helm.available[loop.state.asked]
-        return THERE if any(getattr(loop.state.estimate, field) is None for field in needs) else GONE
+        needs = loop.helm.available[self._seen.asked]
+        unknown = any(getattr(loop.state.estimate, field) is None for field in needs)
+        return self._seen.places.unknown(needs) or (THERE if unknown else GONE)
 
     def _not_following(self, loop: Any) -> int:
-        board = loop.board
-        names = [a.name for a, lost in zip(board.actuators, loop.state.not_following, strict=True) if lost]
-        return THERE if set(names) & set(self._s["actuators"]) else GONE
+        return max([following.look() for following in self._following], default=GONE)
 
     def _host(self, loop: Any) -> int:
         return THERE if self._seen.host.get(self._s["word"]) else GONE

@@ -14,7 +14,10 @@ Switch = tuple[Callable[[], Any], Callable[[], Any]]
 def _stage(swimmer: Any, target: str) -> Any:
     """The estimator, the guide, or whoever has the last word before the gate."""
     loop = swimmer.loop
-    return {"estimator": loop.estimators[0], "guide": loop.stages[0], "controller": loop.stages[-1]}[target]
+    estimator = next(
+        stage for stage in loop.estimators if stage.name == "estimate"
+    )  # not who hears actuators
+    return {"estimator": estimator, "guide": loop.stages[0], "controller": loop.stages[-1]}[target]
 
 
 def raising(upset: Upset, swimmer: Any) -> Switch:

@@ -42,7 +42,7 @@ class Verdict:
         self.ticks += 1
         if name not in self._loops or self._loops[name][0] is not loop:
             self._loops[name] = loop, Invariants(self._settings, loop, self._bugs)
-        self._loops[name][1].look(loop)
+        self._loops[name][1].look(loop, calm=not self._swimmer.trouble.begun)
         state = loop.state
         safe = loop.fault is not None or not state.armed or state.action >= HOLD
         if self.to_safe_s is None and safe and time_ns >= self._began_ns:
@@ -65,14 +65,18 @@ class Verdict:
         steps = self._steps
         if self._chips:
             self._chips.judge(steps)
-        broken = [*self._broken, *(self._chips.broken if self._chips else ())]
-        for _, invariants in self._loops.values():
-            broken += invariants.broken
-        broken += self._sent.broken if self._sent else ()
+        broken = self.so_far()
         expected = steps - self._still(steps)
         if not self._broken and not self._sent and self.ticks != expected:
             broken.append(Broken("alive", steps, f"{self.ticks} ticks of {expected} ran"))
         return broken + self._judge_log(log, failed)
+
+    def so_far(self) -> list[Broken]:
+        """What ticks have broken, without the log."""
+        broken = [*self._broken, *(self._chips.broken if self._chips else ())]
+        for _, invariants in self._loops.values():
+            broken += invariants.broken
+        return broken + (self._sent.broken if self._sent else [])
 
     def _still(self, steps: int) -> int:
         """Ticks that a loop that stood still did not have."""

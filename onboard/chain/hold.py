@@ -10,7 +10,7 @@ import numpy as np
 
 from onboard.chain.lead import euler_angles, euler_turn
 from onboard.chain.model import JOINT, Chain
-from onboard.chain.riccati import feedback, transition
+from onboard.chain.riccati import NoGain, feedback, transition
 from onboard.chain.run import thrust_rows
 from onboard.chain.straight import Flow, difference
 
@@ -78,7 +78,10 @@ class Hold:
         worth = np.zeros((size + wide, size + wide))
         worth[:half, :half] = self._hand_worth(chain)
         worth[half:size, half:size] = np.eye(half) / SPEED**2
-        steer = feedback(f, g, worth, np.eye(wide) / PUSH_N**2)
+        try:
+            steer = feedback(f, g, worth, np.eye(wide) / PUSH_N**2)
+        except (NoGain, np.linalg.LinAlgError):  # too few thrusters are left to hold it: they rest
+            steer, self._told = np.zeros((wide, size + wide)), np.zeros(wide)
         self._steer = steer * alive[:, None]
 
     def _hand_worth(self, chain):

@@ -1,6 +1,7 @@
 """A vehicle in the plant, its controller in this process or behind a wire, and a cause for every failsafe."""
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from hal.ports import Port
 from hal.sim import SimDriver
 from onboard.link.controller import Controller
 from onboard.loop import Loop
+from tools.faulty import FaultyPort
 from tools.fleet import Fleet, Own
 from tools.plant_end import PlantEnd
 from tools.pty_line import open_line
@@ -78,13 +80,16 @@ class Simulated(Bench):
 class Wired(Bench):
     """The controller in a thread, behind a pseudo-terminal; between two ticks it waits for the next readings."""
 
+    dead_man_ms = 60_000
+
     def launch(self, name: str, body: Any) -> Remote:
         master, slave = open_line()
-        here, there = Port(master, "plant"), Port(slave, "controller")
+        here, there = FaultyPort(Port(master, "plant")), Port(slave, "controller")
         settings, digest = self.vehicle.settings, self.vehicle.file.digest()
         self._ports = here, there
+        self.line = here
         self.controller = Controller(settings, self.scenario, digest, there)
-        self._thread = threading.Thread(target=self.controller.serve, args=(60_000,), daemon=True)
+        self._thread = threading.Thread(target=self.controller.serve, args=(self.dead_man_ms,), daemon=True)
         self._thread.start()
         self.end = PlantEnd(settings, digest, here)
         return Remote(name, body, self.end, 1_000_000 // self.rate_hz, patience_s=30.0)
@@ -101,12 +106,37 @@ class Wired(Bench):
             loop.tick = lambda late_us=0: tick(self.late_us)  # type: ignore[method-assign]
         super().step(ticks)
 
+    @property
+    def remote(self) -> Remote:
+        return self.fleet.swimmers[0]
+
     def close(self) -> None:
         super().close()
         self.end.bye()
         self._thread.join(10)
         for port in self._ports:
             port.close()
+
+
+class Cuttable(Wired):
+    """Its wire may be cut: neither end then waits for longer than it must."""
+
+    dead_man_ms = 1000
+
+    def cut(self) -> None:
+        self.line.cut = True
+        self.remote._patience_s = 0.2  # of the clock; no answer can come any more
+
+    def mend(self) -> None:
+        self.remote._patience_s = 30.0
+        self.line.cut = False
+
+    def wait_for_dead_man(self, patience_s: float = 60.0) -> None:
+        """The controller's, which goes by its own clock."""
+        give_up = time.monotonic() + patience_s
+        while not self.controller.silent:
+            assert time.monotonic() < give_up, "the controller has not noticed"
+            time.sleep(0.05)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Every row of the failsafe table, executed: in the plant, and over the wire."""
 
+import re
 import subprocess
 
 import pytest
@@ -9,7 +10,8 @@ from onboard import modes
 from onboard.safety import DISARM, DROP, HOLD, NEUTRAL, SLOW, SURFACE
 from onboard.spec_failsafe import TABLE
 from tests.conftest import ROOT
-from tests.failsafes.provoked import CAUSES, Bench, Simulated, Wired
+from tests.failsafes import counted
+from tests.failsafes.provoked import CAUSES, Bench, Cuttable, Simulated, Wired
 from tools.failsafes import markdown
 from tools.vehicles import open_vehicle
 
@@ -20,6 +22,9 @@ SETTLED_TICKS = 60
 @pytest.mark.parametrize("where", BENCHES)
 @pytest.mark.parametrize("name", TABLE)
 def test_a_row_acts_within_its_delay_and_two_ticks_and_clears_as_it_says(name, where):
+    if (name, where) == ("wire_lost", "hil"):
+        a_cut_wire_acts_and_mended_the_vehicle_goes_on()
+        return
     cause = CAUSES[name]
     bench = BENCHES[where](cause.vehicle, cause.scenario, [], cause.begin if cause.early else None)
     try:
@@ -37,6 +42,28 @@ def test_a_row_acts_within_its_delay_and_two_ticks_and_clears_as_it_says(name, w
         cause.end(bench)
         clears(bench, row)
     finally:
+        bench.close()
+
+
+def a_cut_wire_acts_and_mended_the_vehicle_goes_on() -> None:
+    """No reading reaches the loop, so no row of it can act: each end does what the row says, by its own judgement."""
+    bench = Cuttable("rov", "station", [], None)
+    try:
+        bench.step(SETTLED_TICKS)
+        assert bench.loop.state.armed and bench.loop.state.action == 0 and any(bench.remote.outputs)
+        row, off, ticks = bench.row("wire_lost"), [0] * len(bench.remote.outputs), bench.loop.ticks
+        bench.cut()
+        took = ticks_until(bench, lambda: bench.remote.outputs == off, row.delay_ticks + 2)
+        print(f"wire_lost hil: {took} ticks, then no pulses")
+        bench.wait_for_dead_man()
+        assert bench.loop.board.outputs == bench.loop.board.safe_outputs
+        bench.step(row.delay_ticks)
+        assert bench.remote.gone and bench.remote.outputs == off and bench.loop.ticks <= ticks + 1
+        bench.mend()
+        ticks_until(bench, lambda: not bench.remote.gone and any(bench.remote.outputs), 100)
+        assert bench.loop.fault is None and bench.loop.state.armed and bench.loop.ticks > ticks
+    finally:
+        bench.mend()
         bench.close()
 
 
@@ -90,7 +117,8 @@ def test_every_row_has_a_cause_and_every_vehicle_the_rows_that_its_parts_allow()
         rows[name] = [row["name"] for row in open_vehicle(name).settings["failsafes"]]
         assert len(rows[name]) <= 30, f"{name}: more rows than a microcontroller's integer has bits"
     assert set().union(*rows.values()) >= set(TABLE)
-    print({name: len(found) for name, found in rows.items()}, len(TABLE) * len(BENCHES), "executed")
+    assert sorted(BENCHES) == sorted(counted.BENCHES)
+    print({name: len(found) for name, found in rows.items()})
 
 
 def test_two_causes_at_once_the_stronger_action_wins_and_the_weaker_is_back_when_it_has_cleared():
@@ -144,6 +172,23 @@ def test_surfacing_goes_up_in_the_plant(vehicle, scenario):
 def test_the_documentation_is_the_table():
     written = (ROOT / "docs" / "failsafes.md").read_text(encoding="utf-8")
     assert written == markdown(), "write it anew: caudal failsafes --markdown > docs/failsafes.md"
+
+
+def test_the_documentation_names_the_tests_that_execute_its_rows(request):
+    """A run of this file has all of them; whoever chose a few has those."""
+    written = set(re.findall(r"`\[(\w+-\w+)\]`", markdown()))
+    assert written == counted.ALL
+    present = {row for item in request.session.items if (row := counted.row_of(item.nodeid))}
+    assert present <= written
+
+
+def test_a_row_that_was_not_executed_is_missed_in_the_count():
+    node = (
+        "tests/failsafes/test_rows.py::test_a_row_acts_within_its_delay_and_two_ticks_and_clears_as_it_says"
+    )
+    assert counted.row_of(f"{node}[leak-hil]") == "leak-hil" and counted.row_of(node) is None
+    assert counted.said(counted.ALL).endswith("100 %")
+    assert counted.said(counted.ALL - {"leak-hil"}).startswith(f"{len(counted.ALL) - 1} of")
 
 
 def test_the_command_shows_a_vehicles_table(caudal):

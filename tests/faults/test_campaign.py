@@ -5,15 +5,18 @@ import re
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 
 from onboard import safety
 from onboard.blackbox import BlackBox
 from onboard.loop import Loop
+from sim_plant.model import PlantDiverged
 from tests.conftest import EEL, ROOT
 from tools.campaign import Case, plan, run_case
 from tools.cli import main
+from tools.fleet import Fleet
 from tools.shrink import command, save, shrink
 from tools.vehicles import open_scenario
 
@@ -111,6 +114,49 @@ def test_a_planted_bug_is_found_and_its_case_made_small_and_runs_again(
     assert any(line.startswith(promise) for line in json.loads(capsys.readouterr().out)["broken"])
     monkeypatch.undo()
     assert run_case(small.case).broken == []
+
+
+def plant_diverges_in_run(monkeypatch, run: int) -> None:
+    """In the second tick of it, whichever it is drawn as."""
+    step = Fleet.step
+
+    def wrong(fleet, *given):
+        if (
+            fleet.world.seed == run
+            and fleet.swimmers[0].loop is not None
+            and fleet.swimmers[0].loop.ticks == 2
+        ):
+            raise PlantDiverged("second 0.02: made up")
+        step(fleet, *given)
+
+    monkeypatch.setattr(Fleet, "step", wrong)
+
+
+def test_a_plant_that_diverges_is_an_outcome_of_its_own_and_the_others_are_kept(
+    monkeypatch, capsys, tmp_path
+):
+    plant_diverges_in_run(monkeypatch, 31 + 2)
+    words = ("fish", "--runs", "4", "--seed", "31", "--for", "1", "--jobs", "1", "--out", str(tmp_path))
+    result = faults(capsys, *words, "--kind", "host", code=1)
+    assert result["runs"] == 4 and result["diverged_runs"] == 1 and result["broken"] == []
+    assert sum(row["runs"] for row in result["kinds"]) == 3
+    (entry,) = result["diverged"]
+    assert entry["run"] == 2 and "made up" in entry["why"]
+    again = tomllib.loads(Path(entry["file"]).read_text())["scenario"]["pool"]
+    assert again["faults"] == entry["faults"] and entry["file"] in entry["command"]
+    assert main(["faults", *words, "--kind", "host"]) == 1
+    assert "again: caudal run fish" in capsys.readouterr().out
+
+
+def test_text_says_how_many_runs_which_faults_and_the_worst_time_to_safe(capsys, tmp_path):
+    words = ("rov", "--runs", "3", "--seed", "1", "--for", "2", "--jobs", "1", "--out", str(tmp_path))
+    result = faults(capsys, *words, "--kind", "hung")
+    assert main(["faults", *words, "--kind", "hung"]) == 0
+    said = {tuple(line.split()) for line in capsys.readouterr().out.splitlines()}
+    assert ("runs", "3") in said and result["worst_to_safe_s"] > 0
+    assert ("worst_to_safe_s", f"{result['worst_to_safe_s']:.4g}") in said
+    for kind, count in result["faults"].items():
+        assert (*kind.split(), str(count)) in said
 
 
 def test_dask_workers_and_processes_give_what_one_process_gives(capsys, tmp_path):

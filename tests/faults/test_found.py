@@ -31,3 +31,27 @@ def test_looking_at_a_loop_does_not_change_it():
     """A valve's map keeps a sum: whoever asks it changes it, and the run would not replay."""
     outcome = run_case(Case("hybrid", (), "mode1", 5, 1.0, ("full:storage@0.5",)))
     assert outcome.broken == []
+
+
+@pytest.mark.parametrize("fault", ["brown-out:pulses@0.5+1", "hang:bus@0.1+0.03"])
+def test_a_chain_whose_thrusters_are_all_gone_for_a_moment_does_not_lose_its_loop(fault):
+    """Nothing is left to hold it by, and the gain that would has no answer."""
+    outcome = run_case(Case("hybrid", (), "mode1", 93, 3.0, (fault,)))
+    assert outcome.broken == []
+
+
+def test_an_estimator_that_once_gave_no_number_is_still_found_out_when_it_is_wrong():
+    """An average that took in what is no number would never be above a limit again."""
+    faults = ("nan:estimator@0.5+0.1", "noisy:x@0.8*2")
+    assert run_case(Case("rov", (), "station", 1, 8.0, faults)).broken == []
+
+
+def test_no_number_from_the_estimator_is_the_estimators():
+    """Not that of whoever stands before it and is overwritten."""
+    vehicle, name, _ = open_scenario("rov", [], "station")
+    fleet = Fleet(vehicle, name, 1)
+    fleet.arm()
+    fleet.upset("rov_1", "nan:estimator@0.5")
+    for _ in range(40):
+        fleet.step()
+    assert math.isnan(fleet.swimmers[0].loop.state.estimate.x_m)

@@ -1,0 +1,96 @@
+"""The campaign's judge does not take the vehicle's word: code that is blind, deaf or makes things up is found out."""
+
+import pytest
+
+from onboard.estimate.pose import PoseEstimator
+from onboard.observe import Observer
+from onboard.state import Estimate
+from tools.campaign import Case, run_case
+
+FISH = ("fish", ("world.pool.vehicles=1",), "pool")
+ROV = ("rov", (), "station")
+HYBRID = ("hybrid", (), "mode1")
+TELL = PoseEstimator._tell
+
+
+def broken_by(where, seconds: float, *faults: str) -> list[str]:
+    return run_case(Case(*where, 1, seconds, faults)).broken
+
+
+@pytest.mark.parametrize(
+    "where, fault",
+    [
+        (FISH, "jammed:tail_2@1"),
+        (FISH, "dead:tail_3@1"),
+        (ROV, "dead:lift_fore@1"),
+        (HYBRID, "dead:aft_a@1"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[0],
+)
+def test_an_observer_that_marks_nobody_is_found_out(where, fault, monkeypatch):
+    assert broken_by(where, 3.0, fault) == []
+    monkeypatch.setattr(Observer, "_judge", lambda observer, heard: None)
+    assert any("does not act" in line for line in broken_by(where, 3.0, fault))
+
+
+def test_an_observer_that_marks_an_actuator_that_follows_is_found_out(monkeypatch):
+    monkeypatch.setattr(Observer, "_judge", lambda observer, heard: setattr(observer, "marked", True))
+    assert any("though its cause has not lasted" in line for line in broken_by(FISH, 1.0, "hot:computer@0.5"))
+
+
+def test_an_observer_that_never_forgives_is_found_out(monkeypatch):
+    judge = Observer._judge
+
+    def grudge(observer, heard):
+        marked = observer.marked
+        judge(observer, heard)
+        observer.marked = observer.marked or marked
+
+    fault = "jammed:tail_2@0.6+0.8"
+    assert broken_by(FISH, 4.0, fault) == []
+    monkeypatch.setattr(Observer, "_judge", grudge)
+    assert any("does not clear" in line for line in broken_by(FISH, 4.0, fault))
+
+
+def never_surprised(estimator, estimate):
+    TELL(estimator, estimate)
+    estimate.x_nis = estimate.y_nis = estimate.depth_nis = estimate.heading_nis = None
+
+
+def always_surprised(estimator, estimate):
+    TELL(estimator, estimate)
+    estimate.x_nis = 100.0
+
+
+def always_at_home(estimator, estimate):
+    TELL(estimator, estimate)
+    estimate.x_m = None if estimate.x_m is None else 1.0
+
+
+def far_away(estimator, estimate):
+    TELL(estimator, estimate)
+    estimate.x_m = None if estimate.x_m is None else 50.0
+
+
+def knows_what_it_never_read(estimator, estimate):
+    TELL(estimator, estimate)
+    for field in Estimate.FIELDS:
+        if getattr(estimate, field) is None and not field.endswith("nis"):
+            setattr(estimate, field, 0.0)
+
+
+@pytest.mark.parametrize(
+    "wrong, fault, seconds, said",
+    [
+        (never_surprised, "noisy:x@0.5*2", 8.0, "estimate_wrong does not act"),
+        (always_surprised, "hot:computer@4", 4.0, "estimate_wrong acts, though"),
+        (always_at_home, "shifted:x@0.5*20", 4.0, "out_of_bounds does not act"),
+        (far_away, "hot:computer@3", 3.5, "out_of_bounds does not clear"),
+        (knows_what_it_never_read, "silent:x@0", 2.0, "mode_unable does not act"),
+    ],
+)
+def test_an_estimator_that_deceives_its_failsafe_is_found_out(wrong, fault, seconds, said, monkeypatch):
+    assert broken_by(ROV, seconds, fault) == []
+    monkeypatch.setattr(PoseEstimator, "_tell", wrong)
+    broken = broken_by(ROV, seconds, fault)
+    assert any(said in line for line in broken), broken

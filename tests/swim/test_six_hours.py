@@ -1,0 +1,24 @@
+"""What six hours come to: by hand they take long, but what they end with is decided here."""
+
+import pytest
+
+from tests.swim import six_hours
+
+
+@pytest.mark.parametrize(
+    "grown_kb, identical, code",
+    [(0, True, 0), (900, True, 0), (977, True, 1), (4000, True, 1), (0, False, 1)],
+)
+def test_a_megabyte_more_since_the_tenth_minute_or_another_replay_is_a_failure(
+    grown_kb, identical, code, monkeypatch, tmp_path
+):
+    swum = {"ticks": 1, "at_10_min_kb": 90_000, "grown_kb": grown_kb, "most_kb": grown_kb}
+    log = tmp_path / "log.mcap"
+    log.write_bytes(b"")
+    monkeypatch.setattr(six_hours, "swim", lambda *given: swum)
+    monkeypatch.setattr(six_hours, "Log", lambda *given, **more: None)
+    monkeypatch.setattr(six_hours, "replay", lambda log: {"identical": identical})
+    monkeypatch.setattr("sys.argv", ["six_hours.py", "fish", "pool", "6", str(log)])
+    with pytest.raises(SystemExit) as ended:
+        six_hours.main()
+    assert ended.value.code == code
