@@ -128,6 +128,8 @@ class ChainEstimator:
         self.qd[:] = [joint.speed_m_s for joint in self._joints]
 
     def _tell(self, estimate):
+        innovations = self._innovations() if self.known else (None,) * 4
+        estimate.x_nis, estimate.y_nis, estimate.depth_nis, estimate.heading_nis = innovations
         if not self.known:
             return
         estimate.roll_rad, estimate.pitch_rad, estimate.heading_rad = self._attitude()
@@ -138,8 +140,9 @@ class ChainEstimator:
         estimate.roll_rate_rad_s, estimate.pitch_rate_rad_s, estimate.turn_rate_rad_s = self.velocity[
             3:
         ].tolist()
-        estimate.x_nis, estimate.y_nis, estimate.depth_nis = (axis.nis for axis in self._axes)
-        estimate.heading_nis = self._angles[2].nis
+
+    def _innovations(self):
+        return *(axis.nis for axis in self._axes), self._angles[2].nis
 
     def _attitude(self):
         return [angle.angle_rad for angle in self._angles]

@@ -21,6 +21,7 @@ class RunEstimator(ChainEstimator):
         self._half = 6 + len(chain.bends)
         self._state = np.zeros(2 * self._half)
         self._begun = False
+        self._nis = [None] * 4
 
     def _turn_on(self):
         """Angles are carried on with all the rest."""
@@ -74,7 +75,10 @@ class RunEstimator(ChainEstimator):
         # gains are those of a chain that heads along x
         ahead = euler_turn(0.0, 0.0, state[5])
         off[:3] = ahead.T @ off[:3]
-        mend = self._straight.at(float(state[half]), self._straight.see) @ off
+        speed = float(state[half])
+        nis = off * off / self._straight.at(speed, self._straight.spread)
+        self._nis = [None if read[k] is None else float(nis[k]) for k in (0, 1, 2, 5)]
+        mend = self._straight.at(speed, self._straight.see) @ off
         mend[:3] = ahead @ mend[:3]
         state += mend
         state[3:6] = (state[3:6] + math.pi) % (2 * math.pi) - math.pi
@@ -86,6 +90,10 @@ class RunEstimator(ChainEstimator):
         self.q[:] = [joint.place_m for joint in self._joints]
         self.qd[:] = [joint.speed_m_s for joint in self._joints]
         self.q[bends], self.qd[bends] = state[6:half], state[half + 6 :]
+
+    def _innovations(self):
+        """Ahead for x, across for y."""
+        return self._nis
 
     def _attitude(self):
         return self._state[3:6].tolist()

@@ -82,7 +82,7 @@ class Straight:
         low, high = min(speeds) - 0.2, max(speeds) + 0.2
         self.speeds = np.linspace(low, high, 2 + math.ceil((high - low) / settings["grid_m_s"]))
         designs = [self._design(speed) for speed in self.speeds]
-        self._trim, self._trim_more, self.steer, self.see = (
+        self._trim, self._trim_more, self.steer, self.see, self.spread = (
             np.array(part) for part in zip(*designs, strict=True)
         )
 
@@ -107,7 +107,8 @@ class Straight:
         trim = self.trimmed(speed, 0.0)
         more = (self.trimmed(speed, TRIM_MORE_M_S2) - trim) / TRIM_MORE_M_S2
         a, b = self.linear(*self._parts(trim))
-        return trim, more, self.steering(a, b, speed), self.seeing(a, b)
+        see = self.seeing(a, b)
+        return trim, more, self.steering(a, b, speed), see, self.spreading(see)
 
     def trimmed(self, speed, push_m_s2):
         """State, thrust and bends at rest in one: the least of all three with which all goes on as it is, but the speed
@@ -172,15 +173,27 @@ class Straight:
     def seeing(self, a, b):
         """L of readings: place, attitude, bends, gyros. Gusts come through the thrusters, as pushes that they were not
         told: a filter that reckons with these leaves the feedback its margins (loop transfer recovery)."""
-        half, settings, noise, dt = self._half, self._settings, self._noise, self._dt
+        half, settings, dt = self._half, self._settings, self._dt
         gusts = np.full(2 * half, AT_REST)
         gusts[half : half + 3] = (settings["gust_m_s2"] * dt) ** 2
         gusts[half + 3 :] = (settings["gust_rad_s2"] * dt) ** 2
         pushed = settings["gust_n"] * dt * b
-        readings = [noise["position_m"], noise["position_m"], noise["depth_m"]]
-        readings += [noise["angle_rad"]] * 3 + [noise["joint_rad"]] * (half - 6) + [noise["rate_rad_s"]] * 3
         f, _ = transition(a, np.zeros((len(a), 1)), dt)
-        return correction(f, self.reading(), np.diag(gusts) + pushed @ pushed.T, np.diag(readings) ** 2)
+        return correction(f, self.reading(), np.diag(gusts) + pushed @ pushed.T, self._noises())
+
+    def spreading(self, see):
+        """Variances of what readings are off by: S of L = P C' S^-1 and S = C P C' + R."""
+        left = np.eye(see.shape[1]) - self.reading() @ see
+        return np.diag(np.linalg.solve(left, self._noises()))
+
+    def _noises(self):
+        """R, the variances of readings."""
+        noise = self._noise
+        readings = [noise["position_m"], noise["position_m"], noise["depth_m"]]
+        readings += (
+            [noise["angle_rad"]] * 3 + [noise["joint_rad"]] * (self._half - 6) + [noise["rate_rad_s"]] * 3
+        )
+        return np.diag(readings) ** 2
 
     def reading(self):
         """C: what is read of a state."""

@@ -55,3 +55,24 @@ def test_no_number_from_the_estimator_is_the_estimators():
     for _ in range(40):
         fleet.step()
     assert math.isnan(fleet.swimmers[0].loop.state.estimate.x_m)
+
+
+def test_a_chain_that_runs_straight_hears_it_when_its_place_is_nonsense():
+    """Its filter over all of the state told nobody what readings were off by, and estimate_wrong never acted."""
+    outcome = run_case(Case("hybrid", (), "speed", 1, 8.0, ("noisy:x@1*2",)))
+    assert outcome.broken == [] and outcome.to_safe_s is not None
+
+
+def test_what_a_chains_readings_are_off_by_in_a_run_is_what_its_filter_reckons_with():
+    vehicle, name, _ = open_scenario("hybrid", [], "speed")
+    fleet = Fleet(vehicle, name, 3)
+    fleet.arm()
+    estimate = fleet.swimmers[0].loop.state.estimate
+    innovations: dict[str, list[float]] = {"x_nis": [], "y_nis": [], "depth_nis": [], "heading_nis": []}
+    for _ in range(20 * 50):
+        fleet.step()
+        for field, seen in innovations.items():
+            if (one := getattr(estimate, field)) is not None:
+                seen.append(one)
+    for field, seen in innovations.items():
+        assert 0.8 < sum(seen) / len(seen) < 1.5, field
