@@ -75,7 +75,7 @@ def joints(told: Reported) -> Plot | None:
     rest = [joint for joint in named if joint not in wave]
     panels = [panel for panel in (wave, rest) if panel]
     time_s = told.time_s("truth")
-    beat = beat_hz(told)
+    beat = beat_hz(told, late=True)
     late = time_s >= time_s[-1] - (WINDOW_BEATS / beat if beat else WINDOW_S)
     figure, all_axes = told.axes(0.8 + 2.8 * len(panels), rows=len(panels))
     for axes, panel in zip(np.atleast_1d(all_axes), panels, strict=True):

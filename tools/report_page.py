@@ -10,6 +10,7 @@ from tools.report_params import HEAD, changes
 from tools.report_plot import Plot, Reported
 
 EVENTS = 500
+NOTHING = 1e-12  # below is rounding
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 68em; margin: 2em auto; padding: 0 1em; color: #223 }
 table { border-collapse: collapse; margin: 1em 0 } td, th { padding: .2em .9em .2em 0; text-align: left }
@@ -63,7 +64,9 @@ def said(value: Any) -> str:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) >= NOTHING else "0"
+    return str(value)
 
 
 def events(told: Reported) -> str:

@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from tools import report_page
+from tools.report_page import NOTHING
 from tools.report_plot import Plot
 
+MANY = 10
 NOT_COMPARED = ("vehicle", "scenario", "seed", "complete")
 
 
@@ -71,10 +73,12 @@ def _apart(key: str, a: Any, b: Any) -> str:
     numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (a, b))
     if not numbers or key in NOT_COMPARED:
         return "same" if a == b else "differs"
-    if a == b:
+    if abs(b - a) < NOTHING:
         return "0"
-    share = f" ({100 * (b - a) / abs(a):+.0f} %)" if a else ""
-    return f"{b - a:+.4g}{share}"
+    tells = a * b > 0 and abs(b) < MANY * abs(
+        a
+    )  # of figures that lie near zero or change sign a share says nothing
+    return f"{b - a:+.4g}" + (f" ({100 * (b - a) / abs(a):+.0f} %)" if tells else "")
 
 
 def beside(first: Path, second: Path) -> Path:

@@ -120,13 +120,15 @@ def look(k: int) -> dict[str, Any]:
     return {"color": COLOURS[k % len(COLOURS)], "linestyle": STYLES[k // len(COLOURS) % len(STYLES)]}
 
 
-def beat_hz(told: Reported) -> float | None:
-    """The beat that was asked for the most of the time; None where none was."""
+def beat_hz(told: Reported, late: bool = False) -> float | None:
+    """The beat that was asked for the most of the time, or late: the last one; None where none was."""
     if not told.has("state", "want_frequency_hz"):
         return None
     asked = np.abs(told.column("state", "want_frequency_hz"))
     asked = np.round(asked[np.isfinite(asked) & (asked > 0)], 3)
     if not len(asked):
         return None
+    if late:
+        return float(asked[-1])
     values, counts = np.unique(asked, return_counts=True)
     return float(values[counts.argmax()])

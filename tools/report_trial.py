@@ -1,38 +1,33 @@
 """Figures of a trial, the plant alone: where it goes, how it glides, how it rolls, how its joints move."""
 
-from typing import Any
-
 import numpy as np
 
-from sim_plant.spec import read, read_trials
+from sim_plant.spec import read
+from sim_plant.trial_spec import Still
 from tools import report_roll
 from tools.columns import column
 from tools.recorded import vehicle_file
 from tools.report_path import from_above
 from tools.report_plot import Plot, Reported, look, thin
-from tools.summary_trial import STEADY, Course, course, topic_of
+from tools.summary_trial import STEADY, Course, course, glide, motion_of, topic_of
 
 LEAST_M = 0.05  # of way: less goes nowhere
+LEAST_ROLL_DEG = 0.1
 SLOPES_DEG = (10, 20, 30, 45, 60)
 
 
 def figures(told: Reported) -> list[Plot]:
-    was = course(told.log)
-    motion = _motion(told)
-    beat = getattr(motion, "frequency_hz", None)
+    was, motion = course(told.log), motion_of(told.log)
+    beat = abs(getattr(motion, "frequency_hz", 0.0))
     plots = []
     if np.hypot(np.ptp(was.x_m), np.ptp(was.y_m)) > LEAST_M or np.ptp(was.depth_m) > LEAST_M:
-        plots += [_glide_path(told, was), _polar(told, was)] if not beat else [_from_above(told, was)]
-        plots.append(_speeds(told, was))
-    if beat or np.ptp(was.roll_deg) > 0.1:
-        plots += report_roll.rolled(told, was.time_s, was.roll_deg, abs(beat) if beat else None)
+        if isinstance(motion, Still):
+            plots = [_glide_path(told, was), _polar(told, was), _speeds(told, was)]
+        else:
+            plots = [_from_above(told, was)]
+    if beat or np.ptp(was.roll_deg) > LEAST_ROLL_DEG:
+        plots += report_roll.rolled(told, was.time_s, was.roll_deg, beat or None)
     return [*plots, _attitude(told, was), *_joints(told)]
-
-
-def _motion(told: Reported) -> Any:
-    file = vehicle_file(told.log)
-    trial = read_trials(file, read(file)).get(told.log.run["scenario"])
-    return trial.motion if trial else None
 
 
 def _glide_path(told: Reported, was: Course) -> Plot:
@@ -59,7 +54,7 @@ def _polar(told: Reported, was: Course) -> Plot:
     figure, axes = told.axes(4.2)
     axes.plot(thin(was.along_m_s), thin(was.sink_m_s), color="0.6", linewidth=0.8, label="on the way there")
     axes.plot(was.along_m_s[late], was.sink_m_s[late], linewidth=1.6, label="last third")
-    along, sink = float(was.along_m_s[late].mean()), float(was.sink_m_s[late].mean())
+    along, sink = glide(was)
     angle = np.degrees(np.arctan2(sink, along))
     said = f"mean: {np.hypot(along, sink):.3f} m/s at {angle:.0f} deg {'down' if sink >= 0 else '(rising)'}"
     axes.plot(along, sink, "o", color="#b00", linestyle="", label=said)

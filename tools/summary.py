@@ -201,7 +201,7 @@ def _errors(name: str, off_m: np.ndarray) -> dict[str, float]:
 
 def show(result: dict[str, Any]) -> None:
     """The short table at the end of a run."""
-    if "glide_angle_deg" in result:
+    if "way_m" in result:  # a trial
         say.table(list(result.items()))
         return
     if "readings_hz" in result:

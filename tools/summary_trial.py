@@ -5,8 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onboard.log import Log
+from sim_plant.spec import read, read_trials
+from sim_plant.trial_spec import Still
 from tools import say
 from tools.columns import column
+from tools.recorded import vehicle_file
 
 STEADY = 1 / 3  # of the trial, its end: what a glide has become by then
 
@@ -57,11 +60,22 @@ def course(log: Log) -> Course:
     return Course(time_s, x, y, -z, np.degrees(roll), np.degrees(pitch), np.hypot(over_x, over_y), -up)
 
 
+def motion_of(log: Log) -> Any:
+    """How the trial moved its joints; None of a log whose vehicle file has no such trial."""
+    file = vehicle_file(log)
+    trial = read_trials(file, read(file)).get(log.run["scenario"])
+    return trial.motion if trial else None
+
+
+def glide(was: Course) -> tuple[float, float]:
+    """(speed over ground, sink rate) that it has come to, mean over the end of the trial."""
+    late = was.time_s >= was.time_s[-1] * (1 - STEADY)
+    return float(was.along_m_s[late].mean()), float(was.sink_m_s[late].mean())
+
+
 def summarise_trial(log: Log) -> dict[str, Any]:
     was = course(log)
-    late = was.time_s >= was.time_s[-1] * (1 - STEADY)
-    along, sink = float(was.along_m_s[late].mean()), float(was.sink_m_s[late].mean())
-    return {
+    found = {
         "vehicle": log.run["vehicle"],
         "scenario": log.run["scenario"],
         "simulated_s": float(was.time_s[-1]),
@@ -70,7 +84,9 @@ def summarise_trial(log: Log) -> dict[str, Any]:
         "max_pitch_deg": float(np.abs(was.pitch_deg).max()),
         "way_m": float(np.hypot(was.x_m[-1] - was.x_m[0], was.y_m[-1] - was.y_m[0])),
         "depth_m": float(was.depth_m[-1]),
-        "along_m_s": along,
-        "sink_m_s": sink,
-        "glide_angle_deg": float(np.degrees(np.arctan2(sink, along))),
     }
+    if isinstance(motion_of(log), Still):
+        along, sink = glide(was)
+        angle = float(np.degrees(np.arctan2(sink, along)))
+        found |= {"along_m_s": along, "sink_m_s": sink, "glide_angle_deg": angle}
+    return found

@@ -139,6 +139,13 @@ def test_a_trial_has_a_page_with_its_glide(tmp_path, capsys):
     assert "glide_angle_deg" in capsys.readouterr().out
 
 
+def test_a_trial_that_undulates_has_a_page_with_its_roll_and_no_glide(tmp_path):
+    path = recorded(tmp_path, "snake", "--scenario", "undulate", "--report", seconds=3)
+    page = path.with_suffix(".html").read_text()
+    assert "<h2>Spectrum of roll</h2>" in page and "beat, 1.36 Hz" in page and "Glide" not in page
+    assert "glide_angle_deg" not in summarise_trial(Log(path))
+
+
 def test_two_logs_stand_side_by_side_with_what_they_differ_by(tmp_path, capsys):
     for name, more in (("a", []), ("b", ["--set", "gait.wavelength_m=0.6"])):
         run = ["run", "fish", "--scenario", "cruise", "--for", "4", "--log", str(tmp_path / f"{name}.mcap")]
