@@ -9,7 +9,7 @@ from tools.summary import aligned
 
 BAND = (0.2, 0.4)  # where fish and whales swim (Taylor, Nudds and Thomas 2003)
 AT_REST_PER_S = 0.1  # lengths of the tail a second: below, a Strouhal number says nothing
-LEAST_BEAT = 0.1  # of the widest: less is no beat
+LEAST_BEAT = 0.01  # of the tail's length: less is no beat
 LEAST_S = 3.0
 LEAST_BEATS = 3
 SETTLED = 0.05  # change of speed within the part that is judged
@@ -80,14 +80,15 @@ def beats_of(told: Reported) -> Beats | None:
         return None
     columns = [told.column(kind, joint + ending) for joint in gait["joints"]]
     time_s, speed_m_s, *joints = aligned(told.time_s(kind), told.column(*speed), *columns)
-    return beats(time_s, tip_m(np.array(joints).T, links_m(gait)), speed_m_s)
+    lengths_m = links_m(gait)
+    return beats(time_s, tip_m(np.array(joints).T, lengths_m), speed_m_s, LEAST_BEAT * sum(lengths_m))
 
 
-def beats(time_s: np.ndarray, tip: np.ndarray, speed_m_s: np.ndarray) -> Beats:
+def beats(time_s: np.ndarray, tip: np.ndarray, speed_m_s: np.ndarray, least_m: float) -> Beats:
     """Extremes bound the beats, not crossings of zero: a tail that steers beats about a middle of its own."""
     known = np.isfinite(tip) & np.isfinite(speed_m_s)
     time_s, tip, speed_m_s = time_s[known], tip[known], speed_m_s[known]
-    turns = turning_points(tip, LEAST_BEAT * float(np.ptp(tip))) if len(tip) else []
+    turns = turning_points(tip, least_m)
     rows = []
     for a, b, c in zip(turns, turns[1:], turns[2:], strict=False):
         took_s = time_s[c] - time_s[a]
@@ -98,8 +99,6 @@ def beats(time_s: np.ndarray, tip: np.ndarray, speed_m_s: np.ndarray) -> Beats:
 
 def turning_points(values: np.ndarray, least: float) -> list[int]:
     """Where it turns, high and low by turns; a turn counts once it has gone back by `least`."""
-    if least <= 0:
-        return []
     turns: list[int] = []
     high = low = 0
     rising = None

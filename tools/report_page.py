@@ -15,9 +15,11 @@ STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 68em; margin: 2em auto; padding: 0 1em; color: #223 }
 table { border-collapse: collapse; margin: 1em 0 } td, th { padding: .2em .9em .2em 0; text-align: left }
 tr { border-bottom: 1px solid #dde } svg { width: 100%; height: auto } h2 { margin-top: 2em }
-figure { margin: 0 } figcaption { color: #556; max-width: 60em } td { vertical-align: top; overflow-wrap: anywhere }
+figure { margin: 0 } figcaption { color: #556; max-width: 60em }
+td { vertical-align: top } td:first-child { white-space: nowrap }
 body.two { max-width: 112em } .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 0 2em }
-.pair > * { min-width: 0 } .pair h3 { margin: .3em 0; font-size: 1em; color: #556 }
+.pair > * { min-width: 0 } .pair td + td { overflow-wrap: anywhere }
+.pair h3 { margin: .3em 0; font-size: 1em; color: #556 }
 .bad { color: #b00 }
 """
 

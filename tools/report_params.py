@@ -99,5 +99,5 @@ def _pairs(kind: str, given: list[Any]) -> list[tuple[str, Any]]:
 
 def _said(value: Any) -> str:
     if value is None:
-        return "none"
+        return "not named"
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -20,6 +20,7 @@ from tools.summary_trial import summarise_trial
 from tools.vehicles import open_scenario
 
 TIME_S = np.arange(0, 20, 0.01)
+LEAST_M = 0.003  # of a beat
 
 
 def recorded(folder, vehicle: str, *more: str, seconds: float = 1.0):
@@ -30,7 +31,7 @@ def recorded(folder, vehicle: str, *more: str, seconds: float = 1.0):
 
 def test_a_known_beat_has_its_frequency_its_excursion_and_its_strouhal_number():
     tip = 0.03 * np.sin(2 * np.pi * 2.0 * TIME_S)
-    found = beats(TIME_S, tip, np.full(len(TIME_S), 0.4))
+    found = beats(TIME_S, tip, np.full(len(TIME_S), 0.4), LEAST_M)
     assert len(found.time_s) > 70
     assert np.allclose(found.frequency_hz, 2.0, rtol=0.03) and np.allclose(found.excursion_m, 0.06, rtol=0.01)
     assert np.allclose(found.strouhal(0.02), 0.3, rtol=0.03)
@@ -39,15 +40,20 @@ def test_a_known_beat_has_its_frequency_its_excursion_and_its_strouhal_number():
 def test_a_tail_that_steers_has_the_same_strouhal_number_and_one_at_rest_has_none():
     speed = np.where(TIME_S < 10, 0.4, 0.001)
     bent = 0.1 + 0.03 * np.sin(2 * np.pi * 2.0 * TIME_S)
-    found = beats(TIME_S, bent, speed)
+    found = beats(TIME_S, bent, speed, LEAST_M)
     numbers = found.strouhal(0.02)
     moving, resting = found.time_s < 9, found.time_s > 11
     assert np.allclose(numbers[moving], 0.3, rtol=0.03) and np.isnan(numbers[resting]).all()
 
 
+def test_small_beats_beside_a_wide_turn_are_counted():
+    swept = 0.2 * np.tanh(TIME_S - 10) + 0.005 * np.sin(2 * np.pi * 2.0 * TIME_S)
+    assert len(beats(TIME_S, swept, np.full(len(TIME_S), 0.4), LEAST_M).time_s) > 50
+
+
 def test_a_tail_that_does_not_move_has_no_beats():
-    assert len(beats(TIME_S, np.zeros(len(TIME_S)), np.ones(len(TIME_S))).time_s) == 0
-    assert len(beats(TIME_S[:0], TIME_S[:0], TIME_S[:0]).time_s) == 0
+    assert len(beats(TIME_S, np.zeros(len(TIME_S)), np.ones(len(TIME_S)), LEAST_M).time_s) == 0
+    assert len(beats(TIME_S[:0], TIME_S[:0], TIME_S[:0], LEAST_M).time_s) == 0
 
 
 def test_the_tip_of_a_straight_tail_is_on_the_axis_and_a_bent_one_is_off_by_its_links():
