@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.plots import as_svg, pyplot
-from tools.report import STYLE
+from tools.report_page import STYLE
 from tools.say import Refused
 
 DRAWN = {"still water": "k:", "suj": "-", "cc": "--", "pcc": "-."}

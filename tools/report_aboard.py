@@ -1,77 +1,94 @@
 """Figures of a run on the vehicle itself: what it commanded, what it believed, and which readings came."""
 
-from typing import Any
-
 import numpy as np
 
-from onboard.log import Log
-from tools import plots, summary
-from tools.columns import column
+from tools.report_plot import Plot, Reported, look
 
-POINTS = 2500
 BINS = 200
 SHORTEST_S = 0.5  # of a bin: slow sensors have readings in every one
+UNITS = {"rad": "rad", "m": "m", "m_s": "m/s"}
 BELIEVED = ("is_heading_rad", "is_depth_m", "is_roll_rad", "is_pitch_rad", "is_speed_m_s")
 
 
-def start_ns(log: Log) -> int:
-    """A vehicle's log has calendar times; its page counts from the first tick."""
-    return log.topics[f"/{summary.vehicles_of(log)[0]}/loop"].time_ns[0]
+def figures(told: Reported) -> list[Plot]:
+    return [plot for plot in (_commands(told), _believed(told), _readings(told)) if plot]
 
 
-def figures(log: Log) -> list[tuple[str, Any]]:
-    name = summary.vehicles_of(log)[0]
-    commands, state = f"/{name}/commands", f"/{name}/state"
-    believed = [f for f in BELIEVED if np.isfinite(column(log, state, f)).any()]
-    return [
-        (
-            "Commands",
-            _lines(log, commands, log.topics[commands].fields, "rad, N or Pa", "none was let through"),
-        ),
-        ("Believed", _lines(log, state, believed, "rad, m or m/s")),
-        ("Readings", _readings(log, f"/{name}/counts")),
-    ]
+def _commands(told: Reported) -> Plot:
+    """A panel a unit; where no command was let through, empty axes that say so."""
+    by_unit: dict[str, list[str]] = {}
+    for actuator in told.settings["actuators"]:
+        if told.has("commands", actuator["name"]):
+            by_unit.setdefault(_unit(actuator), []).append(actuator["name"])
+    figure, all_axes = told.axes(0.8 + 2.4 * max(1, len(by_unit)), rows=max(1, len(by_unit)))
+    axes = np.atleast_1d(all_axes)
+    k = 0
+    for axis, (unit, names) in zip(axes, by_unit.items(), strict=False):
+        for name in names:
+            axis.plot(*told.series("commands", name), linewidth=0.9, label=name, **look(k))
+            k += 1
+        axis.set_ylabel(f"command, {unit}")
+    if not by_unit:
+        axes[0].set(title="none was let through", ylabel="command, rad, N or Pa")
+        axes[0].plot([], [], label="no command")
+    axes[-1].set_xlabel("time, s")
+    told.legend(figure)
+    return Plot(
+        "Commands",
+        figure,
+        "What each actuator was told, after the safety gate: look for gaps, in which it was off, and for steps.",
+    )
 
 
-def _lines(log: Log, topic: str, fields: list[str], label: str, without: str = "") -> Any:
-    """Lines over time; where there are none the words `without`, or no figure."""
-    shown = [field for field in fields if np.isfinite(column(log, topic, field)).any()]
-    if not shown and not without:
+def _unit(actuator: dict) -> str:
+    return {"thruster": "N", "valve": "Pa"}.get(str(actuator.get("map")), "rad")
+
+
+def _believed(told: Reported) -> Plot | None:
+    known = [field for field in BELIEVED if told.has("state", field)]
+    if not known:
         return None
-    figure, axes = plots.pyplot().subplots(figsize=(10, 3.2), layout="constrained")
-    time_s = (np.array(log.topics[topic].time_ns) - start_ns(log)) / 1e9
-    thin = slice(None, None, max(1, len(time_s) // POINTS))
-    for field in shown:
-        axes.plot(
-            time_s[thin], column(log, topic, field)[thin], linewidth=0.9, label=field.removeprefix("is_")
-        )
-    axes.set(xlabel="time, s", ylabel=label)
-    if shown:
-        axes.legend(loc="upper right")
-    else:
-        axes.set_title(without)
-    return figure
+    figure, all_axes = told.axes(0.8 + 1.4 * len(known), rows=len(known))
+    axes = np.atleast_1d(all_axes)
+    for k, (axis, field) in enumerate(zip(axes, known, strict=True)):
+        word, _, unit = field.removeprefix("is_").partition("_")
+        axis.plot(*told.series("state", field), linewidth=0.9, label=word, **look(k))
+        axis.set_ylabel(f"{word}, {UNITS[unit]}")
+    axes[-1].set_xlabel("time, s")
+    told.legend(figure)
+    return Plot(
+        "Believed",
+        figure,
+        "What the vehicle took itself to be doing: look for jumps, and for gaps in which it did not know.",
+    )
 
 
-def _readings(log: Log, topic: str) -> Any:
+def _readings(told: Reported) -> Plot | None:
     """A row a sensor: dark where its readings came as often as at its best, white where none came."""
-    fields = log.topics[topic].fields
-    there = np.isfinite(np.array([column(log, topic, field) for field in fields]))
-    end_s = (log.topics[topic].time_ns[-1] - start_ns(log)) / 1e9
+    if not told.has("counts"):
+        return None
+    fields = told.log.topics[f"/{told.name}/counts"].fields
+    there = np.isfinite(np.array([told.column("counts", field) for field in fields]))
+    end_s = float(told.time_s("counts")[-1])
     bins = np.array_split(there, min(BINS, max(1, int(end_s / SHORTEST_S))), axis=1)
     share = np.array([part.mean(axis=1) for part in bins]).T
     best = share.max(axis=1, keepdims=True)
-    figure, axes = plots.pyplot().subplots(figsize=(10, 0.8 + 0.2 * len(fields)), layout="constrained")
-    extent = (0.0, end_s, len(fields) - 0.5, -0.5)
-    axes.imshow(
-        share / np.maximum(best, 1e-9),
+    figure, axes = told.axes(1.0 + 0.2 * len(fields))
+    image = axes.imshow(
+        100 * share / np.maximum(best, 1e-9),
         aspect="auto",
         cmap="Blues",
         vmin=0,
-        vmax=1,
-        extent=extent,
+        vmax=100,
+        extent=(0.0, max(end_s, 1e-3), len(fields) - 0.5, -0.5),
         interpolation="nearest",
     )
     axes.set_yticks(range(len(fields)), fields)
-    axes.set_xlabel("time, s")
-    return figure
+    axes.set(xlabel="time, s", ylabel="sensor, by name")
+    figure.colorbar(image, label="of its best rate, %")
+    return Plot(
+        "Readings",
+        figure,
+        "Look for sensors that fell silent: dark is as often as at its best, white is nothing.",
+        alike=False,
+    )

@@ -13,6 +13,7 @@ from tools.columns import column
 from tools.recorded import vehicle_file
 from tools.summary_aboard import is_aboard, summarise_aboard
 from tools.summary_pose import pose_figures
+from tools.summary_trial import is_trial, summarise_trial
 from tools.summary_wire import percentiles, wire_figures
 
 ATTITUDE = ("max_roll_deg", "roll_std_deg", "max_pitch_deg", "pointing_deg")
@@ -31,6 +32,8 @@ def aligned(*columns: np.ndarray) -> list[np.ndarray]:
 
 
 def summarise(log: Log) -> dict[str, Any]:
+    if is_trial(log):
+        return summarise_trial(log)
     names = vehicles_of(log)
     if not names:
         raise say.Refused("the log holds no run of a vehicle")
@@ -198,6 +201,9 @@ def _errors(name: str, off_m: np.ndarray) -> dict[str, float]:
 
 def show(result: dict[str, Any]) -> None:
     """The short table at the end of a run."""
+    if "way_m" in result:  # a trial
+        say.table(list(result.items()))
+        return
     if "readings_hz" in result:
         readings = {f"{name}, readings a second": rate for name, rate in result["readings_hz"].items()}
         rows = {key: value for key, value in result.items() if key != "readings_hz"} | readings

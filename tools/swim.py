@@ -55,18 +55,10 @@ def swim_simulated(args: argparse.Namespace) -> int:
 
 def try_plant(args: argparse.Namespace, vehicle: Vehicle) -> int:
     """A trial of the plant alone: figures, and its states in a log."""
-    if (
-        args.on != "sim"
-        or args.realtime
-        or args.report
-        or args.params
-        or args.mavlink
-        or args.view
-        or args.live
-    ):
+    if args.on != "sim" or args.realtime or args.params or args.mavlink or args.view or args.live:
         raise say.Refused(
-            f"{args.scenario} is a trial of the plant alone; leave --on, --realtime, --report, --params, "
-            "--mavlink, --view and --live out"
+            f"{args.scenario} is a trial of the plant alone; leave --on, --realtime, --params, --mavlink, --view and "
+            "--live out"
         )
     log = args.log or free_log(vehicle, args.scenario, args.seed)
     recorder = open_recorder(log, about_run(args, vehicle, args.scenario, "trial"), lossless=True)
@@ -75,6 +67,8 @@ def try_plant(args: argparse.Namespace, vehicle: Vehicle) -> int:
     finally:
         recorder.close()
     result = {"vehicle": vehicle.name, "scenario": args.scenario, **result, "log": str(log)}
+    if args.report:
+        result["report"] = str(write_report(log))
     if args.json:
         say.as_json(result)
     else:

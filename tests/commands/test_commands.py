@@ -37,9 +37,10 @@ def test_a_run_prints_its_table_and_names_log_and_report(caudal):
     assert done.returncode == 0 and "fish_3" in done.stdout
     page = (caudal.folder / "runs" / "fish-pool-0.html").read_text()
     assert "runs/fish-pool-0.html" in done.stdout and (caudal.folder / "runs" / "fish-pool-0.mcap").exists()
-    for title in ("Trajectory", "Speed", "Joint angles", "Clearance", "Loop timing", "Events"):
+    titles = ("Trajectory", "Speed", "Speed and Strouhal number", "Joint angles", "Clearance", "Loop timing")
+    for title in (*titles, "Parameters changed", "Events"):
         assert f"<h2>{title}</h2>" in page
-    assert page.count("<svg") == 5
+    assert page.count("<svg") == len(titles)
     # one page, nothing fetched: addresses stand only as names of XML dialects and licence notes
     assert not re.search(r"(src|href)=['\"]https?:", page) and "<script" not in page
 

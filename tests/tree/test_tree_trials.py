@@ -93,8 +93,8 @@ def test_a_trial_named_like_a_scenario_is_refused(capsys):
     assert "a scenario has this name too; rename one of them" in capsys.readouterr().err
 
 
-def test_a_trial_takes_no_wire_no_clock_and_no_report(capsys):
-    for option in (["--realtime"], ["--report"], ["--on", "hil:/dev/null"]):
+def test_a_trial_takes_no_wire_and_no_clock(capsys):
+    for option in (["--realtime"], ["--on", "hil:/dev/null"]):
         assert main(["run", "snake", "--scenario", "energy", *option]) == 2
         assert "energy is a trial of the plant alone" in capsys.readouterr().err
 

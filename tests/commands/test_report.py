@@ -1,0 +1,210 @@
+"""`caudal report`: what its figures say of known motions, parameters that were changed, odd logs, two logs at once."""
+
+import argparse
+import re
+
+import numpy as np
+import pytest
+
+from onboard.log import Log
+from onboard.record import Recorder
+from tools.cli import main
+from tools.fleet import Fleet
+from tools.recording import about_run
+from tools.report import write_report
+from tools.report_beat import beats, beats_of, links_m, rest_m_s, steady, tip_m
+from tools.report_params import changes
+from tools.report_plot import Reported
+from tools.report_roll import envelope, power, stability
+from tools.summary_trial import summarise_trial
+from tools.vehicles import open_scenario
+
+TIME_S = np.arange(0, 20, 0.01)
+LEAST_M = 0.003  # of a beat
+
+
+def recorded(folder, vehicle: str, *more: str, seconds: float = 1.0):
+    path = folder / f"{vehicle}.mcap"
+    assert main(["run", vehicle, "--for", str(seconds), "--log", str(path), "--json", *more]) == 0
+    return path
+
+
+def test_a_known_beat_has_its_frequency_its_excursion_and_its_strouhal_number():
+    tip = 0.03 * np.sin(2 * np.pi * 2.0 * TIME_S)
+    found = beats(TIME_S, tip, np.full(len(TIME_S), 0.4), LEAST_M)
+    assert len(found.time_s) > 70
+    assert np.allclose(found.frequency_hz, 2.0, rtol=0.03) and np.allclose(found.excursion_m, 0.06, rtol=0.01)
+    assert np.allclose(found.strouhal(0.02), 0.3, rtol=0.03)
+
+
+def test_a_tail_that_steers_has_the_same_strouhal_number_and_one_at_rest_has_none():
+    speed = np.where(TIME_S < 10, 0.4, 0.001)
+    bent = 0.1 + 0.03 * np.sin(2 * np.pi * 2.0 * TIME_S)
+    found = beats(TIME_S, bent, speed, LEAST_M)
+    numbers = found.strouhal(0.02)
+    moving, resting = found.time_s < 9, found.time_s > 11
+    assert np.allclose(numbers[moving], 0.3, rtol=0.03) and np.isnan(numbers[resting]).all()
+
+
+def test_small_beats_beside_a_wide_turn_are_counted():
+    swept = 0.2 * np.tanh(TIME_S - 10) + 0.005 * np.sin(2 * np.pi * 2.0 * TIME_S)
+    assert len(beats(TIME_S, swept, np.full(len(TIME_S), 0.4), LEAST_M).time_s) > 50
+
+
+def test_a_tail_that_does_not_move_has_no_beats():
+    assert len(beats(TIME_S, np.zeros(len(TIME_S)), np.ones(len(TIME_S)), LEAST_M).time_s) == 0
+    assert len(beats(TIME_S[:0], TIME_S[:0], TIME_S[:0], LEAST_M).time_s) == 0
+
+
+def test_the_tip_of_a_straight_tail_is_on_the_axis_and_a_bent_one_is_off_by_its_links():
+    assert tip_m(np.zeros((1, 3)), [0.1, 0.1, 0.1])[0] == 0
+    assert tip_m(np.array([[np.pi / 2, 0.0, -np.pi / 2]]), [0.1, 0.1, 0.1])[0] == pytest.approx(0.2)
+
+
+def test_the_fish_swims_at_the_strouhal_number_of_its_law(tmp_path):
+    told = Reported(Log(recorded(tmp_path, "fish", "--scenario", "cruise", seconds=20)))
+    found = beats_of(told)
+    assert found is not None and len(links_m(told.settings["gait"])) == 4
+    late = found.time_s > 18
+    assert found.frequency_hz[late] == pytest.approx(2.0, rel=0.03)
+    assert found.strouhal(rest_m_s(told))[late] == pytest.approx(0.3, abs=0.02)  # physics/fish.md
+    stretches = steady(told)
+    assert [round(one.frequency_hz) for one in stretches] == [1, 2]
+    assert stretches[0].speed_m_s < stretches[1].speed_m_s and not stretches[0].settled
+
+
+def test_a_roll_with_the_beat_has_its_power_there_and_a_spectrum_adds_up_to_the_variance():
+    roll = 3.0 * np.sin(2 * np.pi * 1.25 * TIME_S)
+    with_beat, against = stability(TIME_S, roll, 1.25), stability(TIME_S, roll, 2.0)
+    assert with_beat["roll_power_at_beat"] > 0.99 and against["roll_power_at_beat"] < 0.01
+    assert with_beat["roll_rms_deg"] == pytest.approx(3 / np.sqrt(2), rel=0.01)
+    assert with_beat["roll_largest_deg"] == pytest.approx(3.0, rel=0.01)
+    at_hz, density = power(TIME_S, roll)
+    assert density.sum() * at_hz[1] == pytest.approx(4.5, rel=0.02)
+    low, high = envelope(roll, 80)
+    assert (low <= roll).all() and (roll <= high).all() and np.allclose(high[100:-100], 3.0, rtol=0.01)
+
+
+def test_every_parameter_that_was_changed_is_told_with_time_old_and_new_value(tmp_path):
+    vehicle, name, _ = open_scenario("fish", ["gait.wavelength_m=0.5"], "cruise")
+    about = about_run(argparse.Namespace(seed=0, realtime=False), vehicle, name, "sim")
+    path = tmp_path / "set.mcap"
+    fleet = Fleet(vehicle, name, 0)
+    with Recorder(path, about, lossless=True) as recorder:
+        fleet.record(recorder)
+        loop = fleet.swimmers[0].loop
+        loop.tell("load", [["BEAT_MAX", 2.5]])
+        for tick in range(60):
+            if tick in (20, 40):
+                loop.tell("set", "GAIT_C1", 0.06 if tick == 20 else 0.07)
+            if tick == 50:
+                loop.tell("set", "GAIT_C1", 9.0)
+            fleet.step()
+        fleet.safe()
+    told = changes(Reported(Log(path)))
+    assert [(one.when, one.what.split(" ")[0], one.before, one.after) for one in told[:4]] == [
+        ("start", "gait.wavelength_m", "0.45", "0.5"),
+        ("0.00 s", "BEAT_MAX", "3 Hz", "2.5 Hz"),
+        ("0.20 s", "GAIT_C1", "0.05", "0.06"),
+        ("0.40 s", "GAIT_C1", "0.06", "0.07"),
+    ]
+    assert told[4].after.startswith("refused: ") and "out of range" in told[4].after and len(told) == 5
+    page = write_report(path).read_text()
+    assert "<h2>Parameters changed</h2>" in page and "GAIT_C1 (gait.c1)" in page
+    assert "order: set" not in page, "sets stand in their table, not among the events"
+
+
+def test_a_run_at_its_defaults_says_so(tmp_path):
+    assert "All parameters were at their defaults" in write_report(recorded(tmp_path, "fish")).read_text()
+
+
+@pytest.mark.parametrize(
+    "vehicle, tick_s", [("fish", 0.01), ("snake", 0.01), ("ray", 0.01), ("rov", 0.02), ("hybrid", 0.02)]
+)
+def test_a_run_of_a_single_tick_has_a_page(tmp_path, vehicle, tick_s):
+    path = recorded(tmp_path, vehicle, "--report", seconds=tick_s)
+    assert len(Log(path).topics[f"/{vehicle}_1/loop"]) == 1
+    page = path.with_suffix(".html").read_text()
+    assert page.count("<figcaption>") == page.count("<svg") > 2
+
+
+def test_a_trial_has_a_page_with_its_glide(tmp_path, capsys):
+    heavy = [
+        "--set",
+        "plant.tree.body.0.mass_kg=4.241",
+        "--set",
+        "plant.tree.body.0.com_m=[0.034,0.0,-0.009]",
+    ]
+    path = recorded(tmp_path, "ray", "--scenario", "glide", "--report", *heavy, seconds=20)
+    page = path.with_suffix(".html").read_text()
+    for title in ("Glide path", "Glide polar", "Speed", "Attitude and depth", "Parameters changed"):
+        assert f"<h2>{title}</h2>" in page
+    found = summarise_trial(Log(path))
+    assert found["sink_m_s"] > 0.1 and 10 < found["glide_angle_deg"] < 60
+    assert main(["report", str(path)]) == 0
+    assert "glide_angle_deg" in capsys.readouterr().out
+
+
+def test_a_trial_that_undulates_has_a_page_with_its_roll_and_no_glide(tmp_path):
+    path = recorded(tmp_path, "snake", "--scenario", "undulate", "--report", seconds=3)
+    page = path.with_suffix(".html").read_text()
+    assert "<h2>Spectrum of roll</h2>" in page and "beat, 1.36 Hz" in page and "Glide" not in page
+    assert "glide_angle_deg" not in summarise_trial(Log(path))
+
+
+def test_two_logs_stand_side_by_side_with_what_they_differ_by(tmp_path, capsys):
+    for name, more in (("a", []), ("b", ["--set", "gait.wavelength_m=0.6"])):
+        run = ["run", "fish", "--scenario", "cruise", "--for", "4", "--log", str(tmp_path / f"{name}.mcap")]
+        assert main([*run, "--json", *more]) == 0
+    both = [str(tmp_path / "a.mcap"), str(tmp_path / "b.mcap")]
+    capsys.readouterr()
+    assert main(["report", *both]) == 0
+    said = capsys.readouterr()
+    assert said.err == "" and re.search(r"mean_speed_m_s .* %\)", said.out)
+    page = (tmp_path / "a-and-b.html").read_text()
+    assert page.count("<h2>Speed</h2>") == 1 and page.count("data-title='Speed'") == 2
+    assert "second minus first" in page and page.count("<figcaption>") == page.count("<svg")
+    assert main(["report", *both, "--json", "--page", str(tmp_path / "c.html")]) == 0
+    assert (tmp_path / "c.html").exists()
+
+
+def test_logs_of_different_vehicles_stand_side_by_side_too(tmp_path):
+    first, second = recorded(tmp_path, "fish"), recorded(tmp_path, "rov")
+    assert main(["report", str(first), str(second)]) == 0
+    page = (tmp_path / "fish-and-rov.html").read_text()
+    assert "This log has no such figure." in page and "Tracking error" in page
+
+
+def test_plots_of_a_pair_have_the_same_limits():
+    from tools.plots import pyplot
+    from tools.report_pair import level
+
+    drawn = []
+    for reach in (1.0, 5.0):
+        figure, axes = pyplot().subplots(figsize=(4, reach))
+        axes.plot([0, reach], [0, -reach])
+        axes.set(xlabel="time, s", ylabel="depth, m")
+        axes.invert_yaxis()
+        drawn.append(figure)
+    level(*drawn)
+    a, b = (figure.axes[0] for figure in drawn)
+    assert a.get_xlim() == b.get_xlim() and a.get_ylim() == b.get_ylim() and a.get_ylim()[0] > a.get_ylim()[1]
+    assert a.get_xlim()[1] >= 5 and drawn[0].get_figheight() == 5
+    for figure in drawn:
+        pyplot().close(figure)
+
+
+def test_three_logs_are_refused_in_a_sentence(tmp_path, capsys):
+    path = str(recorded(tmp_path, "fish", seconds=0.1))
+    capsys.readouterr()
+    assert main(["report", path, path, path]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1 and "two side by side" in said.err
+
+
+def test_a_straight_run_is_no_sliver(tmp_path):
+    from tools.report_path import trajectory
+
+    told = Reported(Log(recorded(tmp_path, "fish", "--scenario", "cruise", seconds=3)))
+    wide, high = trajectory(told).figure.get_size_inches()
+    assert high / wide > 0.25
