@@ -2,8 +2,9 @@
 
 sh         a shell script; a line ending in `# refused` must fail
 commands   one after the other, in a folder that has the project's own beside what was made; see here_and_elsewhere.py.
-           What goes on until a person ends it is started, awaited until it is up, and ended by Ctrl-C: a view by
-           its page, a run that stations are let into by a station that hears its heartbeat
+           What goes on until a person ends it is started, awaited until it is up, and ended: a view once its page
+           is there, by Ctrl-C; a run that lets stations in once one hears how it lies, by SIGTERM, as a service.
+           Files that a command names as its own (OWN) must be there afterwards
 python     a program, or a test (def test_...), which pytest then runs
 toml       a file, if its first line is a comment with a file's name; else all of its keys must be keys of the vehicle
            file that its first line names (# into fish)
@@ -35,6 +36,7 @@ FILE = re.compile(r"# ([\w./-]+\.\w+)\n")
 INTO = re.compile(r"# into (\w+)\n")
 REFUSED = re.compile(r"(?m)^(.*\S) +# refused.*$")
 PORT = re.compile(r"\b((?:udp|udpout|tcp):(?:[\w.]+:)?)(\d{4,5})\b")
+OWN = ("--log", "--picture", "--film", "--write", "--params", "--dry-run")
 BIN = Path(sys.executable).parent
 PATIENCE_S = 300
 
@@ -91,6 +93,9 @@ class Desk:
                 self._parse(words)
             else:
                 self._run(words, block)
+                for option, name in zip(words, words[1:], strict=False):
+                    missing = option in OWN and not (self.folder / name).exists()
+                    assert not missing, f"{block.where}: {' '.join(words)} left no {name}"
                 self.count.commands += 1
 
     # one command --------------------------------------------------------------------------------------------------
@@ -112,6 +117,7 @@ class Desk:
         words = [self._with_free_ports(word) for word in words]
         if words[:2] == ["make", "run"]:  # all but what installs
             self._done(["make", "-o", "setup", f"BIN={BIN}", "run"], block)
+            assert {path.suffix for path in (self.folder / "runs").iterdir()} == {".mcap", ".html"}
         elif words[0] != "caudal":
             self._done(shortened(words, block.heading, False), block)
         else:
@@ -136,7 +142,7 @@ class Desk:
                 with urllib.request.urlopen(url[0], timeout=PATIENCE_S) as page:
                     assert page.status == 200
                 break
-        self._interrupt(process, block, words, said)
+        self._end(process, signal.SIGINT, block, words, said)
 
     def _until_heard(self, words: list[str], address: str, block: Block) -> None:
         """Until a station hears it."""
@@ -154,17 +160,20 @@ class Desk:
                 station = station or mavutil.mavlink_connection(f"{other}:127.0.0.1:{port}", retries=0)
                 if other != "udpin" or station.last_address:
                     station.mav.heartbeat_send(6, 8, 0, 0, 0)
-                heard = station.recv_match(type="HEARTBEAT", blocking=True, timeout=0.2)
+                # behind its first tick: a heartbeat comes before it
+                heard = station.recv_match(type="ATTITUDE", blocking=True, timeout=0.2)
             except OSError:  # nobody listens yet
                 time.sleep(0.2)
         if station:
             station.close()
         assert heard, f"{block.where}: no station heard `{' '.join(words)}`"
-        self._interrupt(process, block, words, "")
+        self._end(process, signal.SIGTERM, block, words, "")
 
-    def _interrupt(self, process: subprocess.Popen, block: Block, words: list[str], said: str) -> None:
+    def _end(
+        self, process: subprocess.Popen, how: signal.Signals, block: Block, words: list[str], said: str
+    ) -> None:
         running = process.poll() is None
-        process.send_signal(signal.SIGINT)
+        process.send_signal(how)
         said += process.communicate(timeout=PATIENCE_S)[1]
         assert running, f"{block.where}: `{' '.join(words)}` ended by itself:\n{said}"
         # a run that had a length was ended before it: what was asked did not happen

@@ -11,7 +11,7 @@ FOR_S = {
     "A micro:bit in QEMU": 2,
     "On a Raspberry Pi": 11,  # a second longer than the last of its faults
     "When things go wrong": 12,
-    "Thrusters: a tank, two commands, an identified model": 22,  # `caudal identify` takes no less than 20
+    "Thrusters: from a tank to an identified model": 22,  # `caudal identify` takes no less than 20
 }
 USUAL_FOR_S = 4
 

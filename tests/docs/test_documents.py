@@ -10,6 +10,7 @@ from tests.docs.blocks import FENCE, KINDS, PROGRAMS, blocks_of, inline_commands
 from tests.docs.desk import Desk
 from tests.docs.here_and_elsewhere import PARSED, SHORTER
 from tests.docs.words import WrongWords, read_mention
+from tools.cli import COMMANDS
 
 NAMES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "deploy/README.md"]
 NAMES += [f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))]
@@ -74,6 +75,11 @@ def test_what_is_only_parsed_or_shortened_is_still_in_a_document():
         assert any(
             words.startswith(begin) or f"{block.document}: {words}".startswith(begin) for block, words in told
         ), begin
+
+
+def test_the_readme_tells_of_every_command_that_there_is():
+    told = {words.split()[1] for words in inline_commands(ROOT / "README.md") if words.startswith("caudal ")}
+    assert set(COMMANDS) <= told
 
 
 def test_a_mistake_gets_the_sentence_that_the_readme_promises(caudal):
