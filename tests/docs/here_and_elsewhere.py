@@ -32,14 +32,14 @@ PARSED = {
     "caudal deploy mcu /dev/": NO_BOARD,
     "caudal deploy pi pi@vehicle --health": NO_VEHICLE,
     "deploy/README.md: caudal deploy pi pi@vehicle fish": "README.md runs the same",
-    "caudal bench wire": "takes a minute; tests/hil has it",
+    "caudal bench wire": "takes more than a minute",
     "make test": "is what runs this",
     "make setup": "installs; the tests run in what it makes",
     "make format": "writes into the project",
     "make bench": "takes minutes; its commands are parsed",
     "make coverage": "takes minutes; its commands are parsed",
     "make fuzz": "installs, and takes 20 minutes",
-    "python tests/view/lateness.py": "takes 80 s, and measures time; its parts are those of tests/view",
+    "python tests/view/lateness.py": "takes 80 s, and measures time",
     "python tests/hil/cuts.py": "takes 8 minutes; tests/hil has a dozen cuts",
 }
 
