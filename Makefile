@@ -15,7 +15,6 @@ run: setup
 test: setup lint
 	@tests/view/get-chromium >/dev/null || true
 	@deploy/mcu/get-microbit >/dev/null || true  # says what is left out, and how to have it
-	@tests/view/get-chromium >/dev/null || true
 	$(BIN)/pytest -n 2 --dist worksteal
 
 test-arm64: setup

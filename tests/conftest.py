@@ -61,3 +61,20 @@ class Caudal:
 @pytest.fixture
 def caudal(tmp_path: Path) -> Caudal:
     return Caudal(tmp_path)
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """How much of the documentation was executed; reports carry the counts, from other processes too."""
+    counts = [
+        value
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", None) == "call"
+        for name, value in report.user_properties
+        if name == "documentation"
+    ]
+    if counts:
+        blocks, commands, parsed = map(sum, zip(*counts, strict=True))
+        terminalreporter.write_line(
+            f"documentation: {blocks} blocks and {commands} commands executed, {parsed} parsed only"
+        )

@@ -197,16 +197,7 @@ def test_a_computer_that_cannot_be_deployed_to_is_one_sentence(tmp_path, capsys,
 
 
 def test_a_release_goes_over_ssh_whole_and_what_the_vehicle_says_comes_back(card, tmp_path, capsys):
-    """The other end is a shell here, whose caudal-release works on the card instead of on /."""
-    ssh = tmp_path / "ssh"
-    ssh.write_text(
-        "#!/bin/sh\n"
-        "for script; do :; done\n"
-        f'case $script in *uname*) printf "{os.uname().machine}\\n3 {sys.version_info.minor}\\nsystemd\\nroot\\n";;\n'
-        f"*) script=$(printf '%s' \"$script\" | sed 's#--json#--root {card.root} --json#')\n"
-        'sh -c "$script";; esac\n'
-    )
-    ssh.chmod(0o755)
+    ssh = card.ssh(tmp_path / "ssh")
     said = json.loads(deploy(capsys, "--ssh", ssh, "me@there", "fish", "--scenario", "pool"))
     assert (said["target"], said["done"], said["release"]) == ("me@there", "installed", card.current())
     release = Path(card.root / "opt/caudal/current")

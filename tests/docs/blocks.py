@@ -1,66 +1,96 @@
-"""Code blocks of a document, and how each is run.
+"""Blocks and commands of a document.
 
-sh        a shell script, in the document's own folder, with `caudal` at hand; a line ending in `# refused` must fail
-python    a program, there too
-toml      a file, if its first line is a comment with a file's name; else it only has to be TOML
-text      what is printed or drawn; not run. So are mermaid diagrams
+A block is fenced, with its kind in the first line, or indented by four. An indented block in which every line begins
+with a program (PROGRAMS) is a list of commands; any other is text. How each kind is run stands in desk.py; which
+commands are shortened, or cannot be had here, in here_and_elsewhere.py.
 """
 
-import os
 import re
-import subprocess
-import sys
-import tomllib
+import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 FENCE = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
-KINDS = ("sh", "python", "toml", "text", "mermaid")
-FILE = re.compile(r"# ([\w./-]+\.\w+)\n")
-REFUSED = re.compile(r"(?m)^(.*\S) +# refused.*$")
+INDENTED = re.compile(r"(?m)(?<=\n\n)(?: {4,}\S.*\n|\n(?= {4}))+")
+HEADING = re.compile(r"(?m)^#+ (.*)$")
+PROGRAMS = ("caudal", "make", "python", "cp")
+KINDS = ("sh", "python", "toml", "text", "mermaid", "commands")
+RUN = ("sh", "python", "toml", "commands")
 
 
 @dataclass(frozen=True)
 class Block:
     document: str
     line: int
+    heading: str
     kind: str
     text: str
 
     @property
     def runs(self) -> bool:
-        return self.kind in ("sh", "python", "toml")
+        return self.kind in RUN
 
-    def run(self, folder: Path) -> None:
-        """In a folder that keeps what earlier blocks left there."""
-        where = f"{self.document}:{self.line}"
-        if self.kind == "toml":
-            tomllib.loads(self.text)
-            named = FILE.match(self.text)
-            if named:
-                path = folder / named[1]
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(self.text, encoding="utf-8")
-            return
-        words = ["bash", "-euo", "pipefail", "-c", REFUSED.sub(r"! \1", self.text)]
-        if self.kind == "python":
-            named = FILE.match(self.text)
-            path = folder / (named[1] if named else "block.py")
-            path.write_text(self.text, encoding="utf-8")
-            words = [sys.executable, path.name]
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        environment = {**os.environ, "PATH": path, "HOME": str(folder)}
-        done = subprocess.run(
-            words, cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False
-        )
-        output = (done.stdout + done.stderr)[-3000:]
-        assert done.returncode == 0, f"{where}:\n{self.text}\n{output}"
-        assert "Traceback" not in done.stderr, f"{where}:\n{self.text}\n{output}"
+    @property
+    def where(self) -> str:
+        return f"{self.document}:{self.line}"
+
+    def commands(self) -> list[list[str]]:
+        """The words of each command: of a list all, of a script the lines that begin with one."""
+        if self.kind not in ("sh", "commands"):
+            return []
+        found = [words for line in self.text.splitlines() for words in split(line)]
+        return [words for words in found if words[0] in PROGRAMS]
 
 
-def blocks_of(path: Path) -> list[Block]:
+def split(line: str) -> Iterator[list[str]]:
+    """Commands of a line, which `;` parts; without the comment behind them."""
+    words = shlex.shlex(line, posix=True, punctuation_chars=";&|")
+    words.whitespace_split = True
+    words.commenters = "#"
+    command: list[str] = []
+    for word in words:
+        if word != ";":
+            command.append(word)
+        elif command:
+            yield command
+            command = []
+    if command:
+        yield command
+
+
+def blocks_of(path: Path, name: str) -> list[Block]:
     text = path.read_text(encoding="utf-8")
+    found = [(fence.start(), fence[1], fence[2]) for fence in FENCE.finditer(text)]
+    prose = FENCE.sub(lambda fence: re.sub(r"\S", ".", fence[0]), text)
+    for indented in INDENTED.finditer(prose):
+        lines = re.sub(r"(?m)^ {4}", "", indented[0])
+        begins = [line.split()[0] in PROGRAMS for line in lines.splitlines() if line.strip()]
+        found.append((indented.start(), "commands" if all(begins) else "text", lines))
+    headings = [(heading.start(), heading[1]) for heading in HEADING.finditer(prose)]
     return [
-        Block(path.name, text[: found.start()].count("\n") + 1, found[1], found[2])
-        for found in FENCE.finditer(text)
+        Block(
+            name,
+            text[:at].count("\n") + 1,
+            next((title for place, title in reversed(headings) if place < at), ""),
+            kind,
+            block,
+        )
+        for at, kind, block in sorted(found)
     ]
+
+
+def inline_commands(path: Path) -> list[str]:
+    """What stands between backticks in the prose and begins with a program; one may go on in the next line."""
+    prose = re.sub(r"(?m)^ {4}.*$", "", FENCE.sub("", path.read_text(encoding="utf-8")))
+    found = [re.sub(r"\s+", " ", code).replace("\\|", "|") for code in re.findall(r"`([^`]+)`", prose)]
+    return [code for code in found if code.startswith(tuple(f"{program} " for program in PROGRAMS))]
+
+
+def spelled_out(command: str) -> Iterator[list[str]]:
+    """`caudal view [LOG | HOST:PORT]` as the commands that it stands for: options given, every alternative."""
+    plain = re.sub(r"\s*\|\s*", "|", command.replace("[", "").replace("]", "").replace("...", ""))
+    alternatives = [word.split("|") for word in shlex.split(plain)]
+    for words in product(*alternatives):
+        yield list(words)

@@ -1,0 +1,215 @@
+"""A desk at which a document is worked through: a folder, programs at hand, a count of what was done.
+
+sh         a shell script; a line ending in `# refused` must fail
+commands   one after the other, in a folder that has the project's own beside what was made; see here_and_elsewhere.py.
+           What goes on until a person ends it is started, awaited until it is up, and ended: a view once its page
+           is there, by Ctrl-C; a run that lets stations in once one hears how it lies, by SIGTERM, as a service.
+           Files that a command names as its own (OWN) must be there afterwards
+python     a program, or a test (def test_...), which pytest then runs
+toml       a file, if its first line is a comment with a file's name; else all of its keys must be keys of the vehicle
+           file that its first line names (# into fish)
+text       what is printed or drawn; not run. So are mermaid diagrams
+
+Ports at which something listens are exchanged for free ones, so that two test runs on one machine do not meet.
+"""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.conftest import ROOT
+from tests.deploy.conftest import Card
+from tests.docs.blocks import Block
+from tests.docs.here_and_elsewhere import shortened, why_not_here
+from tests.docs.words import read
+
+FILE = re.compile(r"# ([\w./-]+\.\w+)\n")
+INTO = re.compile(r"# into (\w+)\n")
+REFUSED = re.compile(r"(?m)^(.*\S) +# refused.*$")
+PORT = re.compile(r"\b((?:udp|udpout|tcp):(?:[\w.]+:)?)(\d{4,5})\b")
+OWN = ("--log", "--picture", "--film", "--write", "--params", "--dry-run")
+BIN = Path(sys.executable).parent
+PATIENCE_S = 300
+
+
+@dataclass
+class Count:
+    blocks: int = 0
+    commands: int = 0
+    parsed: int = 0
+
+
+@dataclass
+class Desk:
+    folder: Path
+    count: Count = field(default_factory=Count)
+    ports: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("onboard", "deploy", "tests", "Makefile"):
+            (self.folder / name).symlink_to(ROOT / name)
+
+    def work(self, block: Block) -> None:
+        getattr(self, f"_{block.kind}")(block)
+        self.count.blocks += 1
+
+    # the kinds of blocks ------------------------------------------------------------------------------------------
+
+    def _toml(self, block: Block) -> None:
+        tomllib.loads(block.text)
+        named, into = FILE.match(block.text), INTO.match(block.text)
+        assert named or into, f"{block.where}: which file is this, or into which vehicle's does it belong?"
+        path = self.folder / (named[1] if named else "block.toml")
+        path.write_text(block.text, encoding="utf-8")
+        if into:
+            self._done(["caudal", "check", into[1], "--with", path.name], block)
+
+    def _python(self, block: Block) -> None:
+        named = FILE.match(block.text)
+        path = self.folder / (named[1] if named else "block.py")
+        path.write_text(self._with_free_ports(block.text), encoding="utf-8")
+        tests = not named and "\ndef test_" in "\n" + block.text
+        self._done(
+            ["python", *(("-m", "pytest", "-q", "-p", "no:cacheprovider") if tests else ()), path.name], block
+        )
+
+    def _sh(self, block: Block) -> None:
+        script = REFUSED.sub(r"! \1", self._with_free_ports(block.text))
+        self._done(["bash", "-euo", "pipefail", "-c", script], block)
+        self.count.commands += len(block.commands())
+
+    def _commands(self, block: Block) -> None:
+        for words in block.commands():
+            if why_not_here(words, block.document):
+                self._parse(words)
+            else:
+                self._run(words, block)
+                for option, name in zip(words, words[1:], strict=False):
+                    missing = option in OWN and not (self.folder / name).exists()
+                    assert not missing, f"{block.where}: {' '.join(words)} left no {name}"
+                self.count.commands += 1
+
+    # one command --------------------------------------------------------------------------------------------------
+
+    def _parse(self, words: list[str]) -> None:
+        self.count.parsed += 1
+        if words[0] == "caudal":
+            read(words[1:])
+        elif words[0] == "make":
+            done = self._popen(["make", "-n", "-o", "setup", *words[1:]], stdout=subprocess.PIPE, text=True)
+            recipe = done.communicate()[0]
+            assert done.returncode == 0, f"there is no {' '.join(words)}"
+            for line in re.findall(r"(?m)^\S*/caudal (.*)$", recipe):
+                read(line.split())
+        else:
+            compile((self.folder / words[1]).read_text(encoding="utf-8"), words[1], "exec")
+
+    def _run(self, words: list[str], block: Block) -> None:
+        words = [self._with_free_ports(word) for word in words]
+        if words[:2] == ["make", "run"]:  # all but what installs
+            self._done(["make", "-o", "setup", f"BIN={BIN}", "run"], block)
+            assert {path.suffix for path in (self.folder / "runs").iterdir()} == {".mcap", ".html"}
+        elif words[0] != "caudal":
+            self._done(shortened(words, block.heading, False), block)
+        else:
+            args = read(words[1:])
+            if getattr(args, "mavlink", None) and args.command == "run":
+                self._until_heard(words, args.mavlink[0], block)
+            elif getattr(args, "view", False) or (args.command == "view" and not (args.picture or args.film)):
+                self._until_seen(words, block)
+            elif args.command == "deploy" and args.target == "pi":
+                self._deploy(words, block)
+            else:
+                takes_time = "--for" not in words and args.command in ("run", "hil", "sweep")
+                self._done(shortened(words, block.heading, takes_time), block)
+
+    def _until_seen(self, words: list[str], block: Block) -> None:
+        """Until its page is there."""
+        process = self._popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        said = ""
+        for line in process.stderr:
+            said += line
+            if url := re.search(r"http://\S+", line):
+                with urllib.request.urlopen(url[0], timeout=PATIENCE_S) as page:
+                    assert page.status == 200
+                break
+        self._end(process, signal.SIGINT, block, words, said)
+
+    def _until_heard(self, words: list[str], address: str, block: Block) -> None:
+        """Until a station hears it."""
+        from pymavlink import mavutil
+
+        kind, _, port = address.partition(":")
+        port = port.rpartition(":")[2]
+        other = {"udp": "udpout", "udpout": "udpin", "tcp": "tcp"}[kind]
+        process = self._popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        station = None
+        give_up = time.monotonic() + PATIENCE_S
+        heard = None
+        while heard is None and process.poll() is None and time.monotonic() < give_up:
+            try:
+                station = station or mavutil.mavlink_connection(f"{other}:127.0.0.1:{port}", retries=0)
+                if other != "udpin" or station.last_address:
+                    station.mav.heartbeat_send(6, 8, 0, 0, 0)
+                # behind its first tick: a heartbeat comes before it
+                heard = station.recv_match(type="ATTITUDE", blocking=True, timeout=0.2)
+            except OSError:  # nobody listens yet
+                time.sleep(0.2)
+        if station:
+            station.close()
+        assert heard, f"{block.where}: no station heard `{' '.join(words)}`"
+        self._end(process, signal.SIGTERM, block, words, "")
+
+    def _end(
+        self, process: subprocess.Popen, how: signal.Signals, block: Block, words: list[str], said: str
+    ) -> None:
+        running = process.poll() is None
+        process.send_signal(how)
+        said += process.communicate(timeout=PATIENCE_S)[1]
+        assert running, f"{block.where}: `{' '.join(words)}` ended by itself:\n{said}"
+        # a run that had a length was ended before it: what was asked did not happen
+        cut_short = words[1] == "run" and "--mavlink" not in words
+        assert process.returncode == (1 if cut_short else 0), f"{block.where}: {' '.join(words)}:\n{said}"
+        assert "Traceback" not in said, said
+
+    def _deploy(self, words: list[str], block: Block) -> None:
+        """Onto a card here: mounted, or at the other end of an ssh that is a shell."""
+        shutil.rmtree(self.folder / "card", ignore_errors=True)
+        card = Card(self.folder / "card")
+        if "--root" in words:
+            words = [str(card.root) if word == "/mnt/card" else word for word in words]
+        else:
+            words = [*words, "--ssh", str(card.ssh(self.folder / "ssh"))]
+        self._done(words, block)
+        assert card.current()
+
+    def _done(self, words: list[str], block: Block) -> None:
+        process = self._popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        out, err = process.communicate(timeout=2 * PATIENCE_S)
+        said = f"{block.where}: {' '.join(words)}\n{(out + err)[-3000:]}"
+        assert process.returncode == 0, said
+        assert "Traceback" not in err, said
+
+    def _popen(self, words: list[str], **options) -> subprocess.Popen:
+        path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+        home = {"HOME": str(self.folder), "XDG_STATE_HOME": str(self.folder / "state")}
+        return subprocess.Popen(words, cwd=self.folder, env={**os.environ, "PATH": path, **home}, **options)
+
+    def _with_free_ports(self, text: str) -> str:
+        return PORT.sub(lambda found: found[1] + self._free(found[2]), text)
+
+    def _free(self, port: str) -> str:
+        if port not in self.ports:
+            with socket.socket() as there:
+                there.bind(("127.0.0.1", 0))
+                self.ports[port] = str(there.getsockname()[1])
+        return self.ports[port]

@@ -1,0 +1,57 @@
+"""The words of a command, read by its own parser and by nothing else: is there such a command, has it such options?"""
+
+import argparse
+from unittest.mock import patch
+
+from tools import cli, options
+
+CHOSEN = {"N": "1", "S": "1", "M": "1", "KIND": "sensor", "KEY=A:B:N": "key=1:2:3"}  # what the reader chooses
+FILLERS = 3  # so many arguments at most does a command ask for
+
+
+class WrongWords(AssertionError):
+    pass
+
+
+class Missing(WrongWords):
+    """Arguments that are asked for were not given."""
+
+
+def read(words: list[str]) -> argparse.Namespace:
+    """Refuses what the command would refuse; files that are named need not be there."""
+    with (
+        patch.object(cli.Parser, "error", _refuse),
+        patch.object(options.With, "__call__", lambda *given, **more: None),
+    ):
+        args, unknown = cli.parser(words[0]).parse_known_args(words)
+    if unknown:
+        raise WrongWords(f"caudal {' '.join(words)}: there is no {unknown[0]}")
+    return args
+
+
+def read_mention(words: list[str]) -> None:
+    """As prose has it: `caudal report`, `caudal run --live 9360`, `caudal sweep VEHICLE --for S`."""
+    words = [CHOSEN.get(word, word) for word in words]
+    for more in range(FILLERS + 1):
+        try:
+            _read(words, ["fish"] * more)
+            return
+        except Missing:
+            continue
+        except WrongWords:
+            if more and not any(word.startswith("-") for word in words):
+                break  # the name of one with parts, such as `caudal deploy`: only its help can be asked for
+            raise
+    _read(words, ["--help"])
+
+
+def _read(words: list[str], more: list[str]) -> None:
+    with patch.object(argparse.ArgumentParser, "print_help", lambda *given: None):
+        try:
+            read([*words, *more])
+        except SystemExit as ended:  # it was asked for help
+            assert ended.code == 0, words
+
+
+def _refuse(parser: argparse.ArgumentParser, message: str) -> None:
+    raise (Missing if "are required" in message else WrongWords)(f"{parser.prog}: {message}")
