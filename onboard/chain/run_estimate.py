@@ -21,7 +21,7 @@ class RunEstimator(ChainEstimator):
         self._half = 6 + len(chain.bends)
         self._state = np.zeros(2 * self._half)
         self._begun = False
-        self._nis = [None] * 4
+        self._nis: list = [None] * 4
 
     def _turn_on(self):
         """Angles are carried on with all the rest."""
