@@ -210,6 +210,8 @@ class Priority:
         """Bend vectors at which the joints would rest without load."""
         if isinstance(self.aims[0], RunAim):
             return self.aims[0].rest
+        if self._lame():
+            return self._hold.rest
         return (self.shape.lead.value if self.shape else self.chain.bend).tolist()
 
     def _expect(self):
