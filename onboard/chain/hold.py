@@ -1,8 +1,9 @@
-"""With a thruster lost: the planned state, held by one feedback over all of it. Needs numpy.
+"""The planned state, held by one feedback over all of it. Needs numpy.
 
-Eight thrusters and ten freedoms: an aim that is met to the letter, acceleration by acceleration, leaves what it does
-not see to itself, and with a thruster of head or mid gone that runs away. A feedback over the whole state does not ask
-for what cannot be had. It is worked out anew, for the shape planned, every RENEW_S (which takes a tick or two), with
+Nine thrusters, or eight, and ten freedoms: an aim that is met to the letter, acceleration by acceleration, leaves what
+it does not see to itself. With a thruster of head or mid gone that runs away; and so it does where two modules come to
+lie in a line and their thrusts ahead, against each other, turn their joint the other way from there on. A feedback over
+the whole state does not ask for what cannot be had. It is worked out anew, for the shape planned, every RENEW_S, with
 errors of the hand dear and those of all else cheap.
 
 Where a lost thruster leaves a joint to itself, the joint's chambers are all there is to turn it by: a newton metre or
@@ -17,8 +18,7 @@ from onboard.chain.chamber import bend_vector
 from onboard.chain.lead import euler_angles, euler_turn
 from onboard.chain.model import JOINT, Chain
 from onboard.chain.riccati import feedback, transition
-from onboard.chain.run import thrust_rows
-from onboard.chain.straight import Flow, difference
+from onboard.chain.straight import DIFFERENCE, Flow
 
 RENEW_S = 2.0
 HAND_M, HAND_RAD = 0.05, 0.3  # what is as bad as PUSH_N
@@ -36,8 +36,8 @@ class Hold:
     def __init__(self, control, thrusters, dt):
         self._chain, self._thrusters, self._dt = Chain(control), thrusters, dt
         self._flow = Flow(self._chain, np.zeros(3 * len(self._chain.chambers)))
-        self._renew, self._left = round(RENEW_S / dt), 0
-        self._lost = thrusters.lost.copy()
+        self._every, self._left = round(RENEW_S / dt), 0
+        self._lost, self._steer = thrusters.lost.copy(), None
         self.rest = []  # bend vectors at which joints are to rest
         self.start()
 
@@ -45,16 +45,14 @@ class Hold:
         self._last, self._learned = None, np.zeros(3)
         self._rests = np.zeros(len(self._chain.bends))  # th1 and th2 of rest, beyond the bends planned
 
-    def rows(self, chain, place, hand_off, base, turn, slides, bends):
-        """As an aim's, for a plan that has the base there, so turned, and slides and bends so; hand_off: how far the
-        hand then still is off, which is summed up. Leaves `rest`."""
-        self._learned = np.clip(self._learned + LEARN_PER_S * self._dt * hand_off, -LEARN_M, LEARN_M)
+    def thrust(self, chain, place, hand_off, base, turn, slides, bends):
+        """That holds a plan which has the base there, so turned, and slides and bends so; hand_off: how far the hand
+        then still is off, which is summed up. Leaves `rest`."""
+        self._off = hand_off
         speed, push = self._motion(base, turn, bends)
         heading = euler_angles(turn)[2]
         flat = euler_turn(0.0, 0.0, heading)
-        if self._left == 0 or (self._lost != self._thrusters.lost).any():
-            self._design(flat.T @ turn, slides, bends)
-        self._left -= 1
+        self._renew(flat.T @ turn, slides, bends)
         thrust, rests = self._trim(turn, slides, bends, speed, push)
         lies = np.concatenate(
             [
@@ -67,8 +65,13 @@ class Hold:
         late = np.concatenate([self._thrusters.force - thrust, self._rests - rests])
         more = self._steer @ np.concatenate([np.clip(lies, -FAR, FAR), goes, late])
         self._press(bends, rests - more[len(thrust) :])
-        rows, there = thrust_rows(chain)
-        return rows, thrust - more[: len(thrust)] + there
+        return thrust - more[: len(thrust)]
+
+    def learn(self, met):
+        """Let the hand's error of this tick count, if limits did not keep it from less."""
+        if met:
+            more = LEARN_PER_S * self._dt * self._off
+            self._learned = np.clip(self._learned + more, -LEARN_M, LEARN_M)
 
     def _motion(self, base, turn, bends):
         """(speeds, accelerations) of the plan, base axes and bends: from tick to tick, the latter smoothed."""
@@ -110,15 +113,35 @@ class Hold:
             share = min(1.0, REACH_RAD / max(float(np.hypot(port, up)), 1e-9))
             self.rest += [share * port, share * up]
 
+    def _renew(self, level, slides, bends):
+        """The feedback for the shape planned: at once if there is none or a thruster was lost, else bit by bit."""
+        lost = self._thrusters.lost
+        if self._steer is None or (self._lost != lost).any():
+            self._lost, self._left = lost.copy(), 0
+            for _ in self._design(level, slides, bends):
+                pass
+        if self._left == 0:
+            self._left, self._coming = self._every, self._design(level, slides, bends)
+        self._left -= 1
+        next(self._coming, None)
+
     def _design(self, level, slides, bends):
-        self._left, self._lost = self._renew, self._thrusters.lost.copy()
-        chain, flow, half = self._chain, self._flow, 6 + len(bends)
+        """Leaves the feedback, in as many parts as it yields: all at once would be longer than a tick."""
+        chain, half = self._chain, 6 + len(bends)
+        flow = Flow(chain, np.zeros(3 * len(chain.chambers)))
         flow.slides[0::JOINT] = flow.slides[3::JOINT] = slides
-        state = np.zeros(2 * half)
-        state[3:6], state[6:half] = euler_angles(level), bends
         alive = ~self._lost
-        a, b = difference(flow.at, state, np.zeros(len(alive)), bends)
-        flow.at(state, np.zeros(len(alive)), bends)
+        state, idle = np.zeros(2 * half), np.zeros(len(alive))
+        state[3:6], state[6:half] = euler_angles(level), bends
+        a = np.zeros((2 * half, 2 * half))
+        for k in range(3, 2 * half):  # the place changes nothing
+            step = DIFFERENCE * np.eye(2 * half)[k]
+            more, less = flow.at(state + step, idle, bends), flow.at(state - step, idle, bends)
+            a[:, k] = (more - less) / (2 * DIFFERENCE)
+            yield
+        flow.at(state, idle, bends)
+        b = np.zeros((2 * half, len(alive)))
+        b[half:] = np.linalg.solve(chain.free_mass, chain.free_b)
         springs = np.zeros((2 * half, len(bends)))
         springs[half:] = np.linalg.solve(chain.free_mass, np.eye(half)[:, 6:] * flow.stiffness)
         b = np.hstack([b * alive, springs])
