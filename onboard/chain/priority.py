@@ -17,7 +17,7 @@ from onboard.chain.hold import Hold
 from onboard.chain.lead import Governor, PlaceLead, Rows, TurnLead, down, euler_angles
 from onboard.chain.plan import Plan
 from onboard.chain.posture import Posture
-from onboard.chain.run import RunAim
+from onboard.chain.run import RunAim, thrust_rows
 from onboard.modes import AUTO
 
 GOVERNOR_PER_S = 3.0
@@ -122,32 +122,42 @@ class Priority:
         chain.update(seen.turn, seen.velocity, seen.q, seen.qd, seen.pressures)
         self._lead(state.free, state.mode != AUTO)
         levels = [(*aim.rows(chain, seen.place), aim.damping) for aim in self._served]
-        if self._lame():
-            levels = [(*self._held_rows(), HOLD_DAMPING)]
+        whole = self._whole()
+        if whole:
+            levels = self._held()
         barriers = stacked([self.limits.rows(chain), self.clearance.rows(chain, seen.place)])
         thrust = self.solver.solve(chain, levels, barriers, *self._thrusters.reach())
-        for aim, (_, asked, _), missed in zip(self._served, levels, self.solver.missed, strict=False):
-            aim.missed = missed
-            aim.learn(state.free and missed <= MET * float(np.linalg.norm(asked)) + MET_LEAST)
+        learners = [self._hold] if whole else self._served
+        for one, (_, asked, _), missed in zip(learners, levels, self.solver.missed, strict=False):
+            one.missed = missed
+            one.learn(state.free and missed <= MET * float(np.linalg.norm(asked)) + MET_LEAST)
+        self._served[0].missed = self.solver.missed[0]
         for channel, value in zip(self._thrusters.channels, thrust.tolist(), strict=True):
             state.commands[channel] = fixed(value)
         self._press(state)
         self._expect()
         self._note(barriers)
 
-    def _lame(self):
-        """Has a module that the hand hangs on lost a thruster? The base's own can be done without."""
+    def _whole(self):
+        """Is the plan held as one state (hold.py)? Aims that are met one by one, to the letter, leave a freedom to
+        itself. It runs away where a module that the hand hangs on has lost a thruster (the base's own can be done
+        without), and where two modules in a line, or nearly, turn no joint by pushing against each other: a hand whose
+        turn is free goes through such shapes."""
+        if self.plan is None or self._time_s is None:
+            return False
         lost = self._thrusters.lost & (np.array(self.chain.thruster_modules) > 0)
-        return self.plan is not None and self._time_s is not None and bool(lost.any())
+        return self._turn is not None or bool(lost.any())
 
-    def _held_rows(self):
-        """The plan as one state, held as far as the other thrusters can (hold.py)."""
+    def _held(self):
+        """Levels of the plan as one state: the thrusts that hold it, each as near as limits let it be."""
         hand = self.aims[0].lead
         turn = self._turn.lead.turn if self._turn else hand.turn
         base, base_turn, slides = self.plan.stands(hand.place, turn)
         chain, place = self.chain, self._seen.place
         off = hand.place - self.aims[0].stands(chain, place)
-        return self._hold.rows(chain, place, off, base, base_turn, slides, self.plan.bends())
+        thrust = self._hold.thrust(chain, place, off, base, base_turn, slides, self.plan.bends())
+        rows, there = thrust_rows(chain)
+        return [(rows, thrust + there, HOLD_DAMPING)]
 
     def _stand_by(self, state):
         for channel in (*self._thrusters.channels, *self._valves):
@@ -210,6 +220,8 @@ class Priority:
         """Bend vectors at which the joints would rest without load."""
         if isinstance(self.aims[0], RunAim):
             return self.aims[0].rest
+        if self._whole():
+            return self._hold.rest
         return (self.shape.lead.value if self.shape else self.chain.bend).tolist()
 
     def _expect(self):

@@ -51,10 +51,14 @@ def test_travelling_between_balls_all_of_the_hull_stays_clear_and_every_place_is
     assert len(run["ee_reached_mm"]) == 4 and max(run["ee_reached_mm"]) <= 50.0
 
 
-def test_reaching_round_pipes_all_of_the_hull_stays_clear_and_both_places_are_reached_in_time(ran):
-    run = ran("arm-obstacles")
+@pytest.mark.parametrize("seed", [0, 5, 8, 18])
+def test_reaching_round_pipes_all_of_the_hull_stays_clear_and_both_places_are_reached_in_time(ran, seed):
+    run = ran("arm-obstacles", "--seed", str(seed))
     assert run["min_hull_clearance_m"] >= 0.1 and run["switches"] <= 50
     assert max(run["ee_reached_mm"]) <= 20.0 and run["ee_mean_error_mm"] <= 60.0
+    assert (
+        max(run["max_roll_deg"], run["max_pitch_deg"]) < 20.0 and not run["failsafes"]
+    )  # upright to the end
 
 
 def test_it_turns_on_the_spot_in_half_its_length_and_bent_in_two_thirds_of_that(ran):
@@ -122,9 +126,9 @@ def test_nose_up_it_rises_along_the_slope_of_its_nose(ran):
     assert run["slope_deg"] == pytest.approx(20.0, abs=2.0) and run["rise_m_s"] > 0.09
 
 
-@pytest.mark.parametrize("thruster", ["tail_y", "mid_x", "mid_y", "mid_z", "head_x", "head_z"])
+@pytest.mark.parametrize("thruster", ["tail_y", "mid_x", "mid_y", "mid_z", "head_x", "head_y", "head_z"])
 def test_with_a_dead_thruster_that_it_knows_of_the_hand_still_keeps_to_its_path(ran, thruster):
-    """tail_x and tail_z do as tail_y does; without head_y the hand is off by 40 mm on average."""
+    """tail_x and tail_z do as tail_y does."""
     words = ["--set", f'control.dead=["{thruster}"]', "--set", f"plant.actuator.{thruster}.dead_from_s=0.0"]
     run = ran("mode1", *words)
     assert run["ee_mean_error_mm"] <= 20.0 and run["max_joint_deg"] < 88.0
@@ -143,7 +147,7 @@ def test_a_thruster_found_dead_on_the_way_is_done_without_from_then_on():
             hand = priority.aims[0]
             off = hand.lead.path - hand.stands(priority.chain, priority._seen.place)
             off_mm.append(1e3 * float(np.linalg.norm(off)))
-            assert loop.state.not_following[gone] and priority._lame()
+            assert loop.state.not_following[gone] and priority._whole()
     assert loop.fault is None and np.mean(off_mm) <= 20.0
 
 
