@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tools.view_run import Moment, Run, Source
-from tools.view_vehicle import Figure, rgb
+from tools.view_vehicle import Figure, hull_volume, rgb
 
 NEAR, FAR, TRAIL, WANT, TARGET = "#ff4d4d", "#38d39f", "#1466c2", "#ffb703", "#ff3d81"
 AHEAD, ASTERN, LIFT, WEIGHT = "#3ddc84", "#ff7b54", "#4cc9f0", "#b8c0ff"
@@ -193,17 +193,6 @@ def _seen(share: float) -> float:
 def _full_push_n(run: Run) -> float:
     """The most that a controller may ask of a thruster."""
     return max((a["max_n"] for a in run.vehicle.settings["actuators"] if a["map"] == "thruster"), default=1.0)
-
-
-def hull_volume(hull: Any) -> tuple[np.ndarray, float]:
-    """Middle in its body's frame, and m3."""
-    if hasattr(hull, "semi_axes_m"):
-        return np.array(hull.at_m), 4 / 3 * math.pi * float(np.prod(hull.semi_axes_m))
-    corners = hull.corners_m()
-    after = np.roll(corners, -1, axis=0)
-    area = 0.5 * float(np.abs(np.sum(corners[:, 0] * after[:, 1] - corners[:, 1] * after[:, 0])))
-    ends = np.array([hull.from_m, hull.to_m], dtype=float)
-    return ends.mean(axis=0), area * float(np.linalg.norm(ends[1] - ends[0]))
 
 
 def immersed(hull: Any, turn: np.ndarray, height_m: float) -> float:

@@ -9,9 +9,9 @@ from typing import Any
 
 from onboard.log import Event
 from onboard.safety import ACTIONS
-from tools.view_marks import hull_volume, immersed
+from tools.view_marks import immersed
 from tools.view_run import Moment, Run
-from tools.view_vehicle import Figure
+from tools.view_vehicle import Figure, hull_volume
 
 QUIET = "#c9d2d8"
 LIGHTS = {

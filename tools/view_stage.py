@@ -32,6 +32,7 @@ class Cast:
             anchor="bottom-center",
         )  # fmt: skip
         self.at_m = np.zeros(3)
+        self.middle_m = np.zeros(3)
         self.immersed: dict[str, float] = {}
 
 
@@ -45,7 +46,6 @@ class Stage:
         self.casts = {name: Cast(scene, run, name) for name in run.names}
         self.target = Targeted(scene, run)
         self.followed: str | None = None
-        self._seen_at: np.ndarray | None = None
         self.shown = 0
 
     def show(self, moment: Moment) -> None:
@@ -61,6 +61,7 @@ class Stage:
                 joints = {joint: run.joint(moment, name, joint) for joint in cast.figure.skeleton.joints}
                 turns, places = cast.figure.pose((x_m, y_m, -depth_m), turn, joints)
                 cast.at_m = np.array([x_m, y_m, -depth_m])
+                cast.middle_m = cast.at_m + turn @ cast.figure.middle(turns, places)
                 cast.immersed = immersions(run, cast.figure, turns, places, turn, -depth_m)
                 cast.trail.show(run.source, name, moment.time_s)
                 cast.sonar.show(moment)
@@ -74,20 +75,23 @@ class Stage:
 
     def follow(self, name: str | None) -> None:
         """Let the cameras go along with a vehicle."""
-        self.followed, self._seen_at = name, None
+        self.followed = name
 
     def _follow(self) -> None:
+        """Every camera looks at the vehicle, from as far and from the side that its owner has chosen.
+
+        What a browser reports of its camera is some moments old. Place and aim in it are of one moment, so the way from
+        one to the other is good; to add a step to either would lose the steps that were under way.
+        """
         if self.followed is None:
             return
-        at = self.casts[self.followed].at_m
-        if self._seen_at is not None:
-            moved = at - self._seen_at
-            if np.abs(moved).max() < 0.002:
-                return
-            for client in self.server.get_clients().values():
-                client.camera.position = client.camera.position + moved
-                client.camera.look_at = client.camera.look_at + moved
-        self._seen_at = at.copy()
+        at = self.casts[self.followed].middle_m
+        for client in self.server.get_clients().values():
+            camera = client.camera
+            position, look_at = camera.position, camera.look_at
+            if np.abs(at - look_at).max() > 0.002:
+                camera.position = at + position - look_at
+                camera.look_at = at
 
     def frame(self, moment: Moment) -> tuple[np.ndarray, np.ndarray]:
         """Where to look from, and at what: a lone vehicle from near by, several with their pool."""

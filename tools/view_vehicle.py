@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,6 +41,7 @@ class Figure:
         self._draw_skin(plant, look)
         self._draw_soft(plant)
         self._draw_parts(look)
+        self._volumes = _volumes(plant, self.skeleton)
         self.length_m = _reach(plant, self.skeleton)
 
     def pose(
@@ -55,6 +57,15 @@ class Figure:
         for soft, handle in self._bellows:
             _move_bones(handle, *soft.bones(turns, places))
         return turns, places
+
+    def middle(self, turns: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Its centre of volume, in the base's frame: it sways less than any body of a swimmer."""
+        if not self._volumes:
+            return places.mean(axis=0)
+        bodies, middles, shares = zip(*self._volumes, strict=True)
+        own = list(bodies)
+        at = places[own] + np.einsum("kij,kj->ki", turns[own], np.array(middles))
+        return np.average(at, axis=0, weights=shares)
 
     def _add(self, body: int, what: str, mesh: Mesh, colour: str, opacity: float | None = None) -> Any:
         return self._scene.add_mesh_simple(
@@ -138,6 +149,23 @@ def part_mesh(part: Ball | Rod | Box | Fin) -> Mesh:
     else:
         mesh = plate(np.array(part.corners_m), part.thick_m)
     return together([mesh, mirrored(mesh)]) if part.both_sides else mesh
+
+
+def hull_volume(hull: Tube | Ellipsoid) -> tuple[np.ndarray, float]:
+    """Middle in its body's frame, and m3."""
+    if isinstance(hull, Ellipsoid):
+        return np.array(hull.at_m), 4 / 3 * math.pi * float(np.prod(hull.semi_axes_m))
+    corners = hull.corners_m()
+    after = np.roll(corners, -1, axis=0)
+    area = 0.5 * float(np.abs(np.sum(corners[:, 0] * after[:, 1] - corners[:, 1] * after[:, 0])))
+    ends = np.array([hull.from_m, hull.to_m], dtype=float)
+    return ends.mean(axis=0), area * float(np.linalg.norm(ends[1] - ends[0]))
+
+
+def _volumes(plant: PlantSpec, skeleton: Skeleton) -> list[tuple[int, np.ndarray, float]]:
+    """Of each hull: its body, its middle in that body's frame, m3."""
+    bodies = plant.tree.body if plant.tree else []
+    return [(skeleton.place[b.name], *hull_volume(b.hull)) for b in bodies if b.hull is not None]
 
 
 def _boxes(plant: PlantSpec) -> list[Mesh]:

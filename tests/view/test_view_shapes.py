@@ -8,11 +8,11 @@ from sim_plant.model import Model
 from sim_plant.tree_spec import Ellipsoid, Tube
 from tools.cli import main
 from tools.vehicles import open_scenario, open_vehicle
-from tools.view_marks import hull_volume, immersed
+from tools.view_marks import immersed
 from tools.view_pose import Skeleton, attitude, quaternion
 from tools.view_run import Recorded, Run
 from tools.view_skin import bellows
-from tools.view_vehicle import hull_mesh, part_mesh
+from tools.view_vehicle import hull_mesh, hull_volume, part_mesh
 
 VEHICLES = ("fish", "snake", "ray", "rov", "hybrid")
 
