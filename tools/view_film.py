@@ -26,6 +26,14 @@ def check(path: Path, kinds: tuple[str, ...]) -> None:
         )
     if not path.parent.is_dir():
         raise Refused(f"{path}: there is no folder {path.parent}")
+    new = not path.exists()
+    try:
+        with path.open("ab"):
+            pass
+        if new:
+            path.unlink()
+    except OSError as error:
+        raise Refused(f"{path}: cannot be written ({error.strerror}); take another place") from error
 
 
 def render(client: Any, width: int, height: int) -> np.ndarray:
@@ -105,7 +113,11 @@ def save_picture(
         client = opened(server, page)
         show(at_s, client)
         render(client, *size)  # the first has what was still being loaded missing
-        path.write_bytes(encoded(render(client, *size), path.suffix.lower()))
+        picture = encoded(render(client, *size), path.suffix.lower())
+    try:
+        path.write_bytes(picture)
+    except OSError as error:
+        raise Refused(f"{path}: the picture could not be written ({error.strerror})") from error
 
 
 def save_film(
@@ -128,6 +140,8 @@ def save_film(
                 show(float(time_s), client)
                 film.add(render(client, *size))
                 progress.at(k)
+        except OSError as error:  # the encoder has ended
+            raise Refused(f"{path}: the film could not be written; is the disk full? ({error})") from error
         finally:
             film.close()
             progress.end()

@@ -119,6 +119,9 @@ def test_a_wrong_look_is_one_sentence(capsys, key, found):
     (["localhost:x"], "neither a log"),
     (["127.0.0.1:1", "--port", "0"], "nothing to look at"),
     (["{log}", "--picture", "a.bmp"], "no way to write .bmp"),
+    (["{log}", "--picture", "/proc/x.png"], "/proc/x.png: cannot be written"),
+    (["{log}", "--film", "/proc/x.mp4"], "/proc/x.mp4: cannot be written"),
+    (["{log}", "--picture", "{folder}"], "{folder}: cannot be written (Is a directory)"),
     (["{log}", "--at", "99"], "goes from 0 to"),
     (["{log}", "--size", "big"], "no size"),
     (["{text}"], "not a log"),
@@ -127,11 +130,14 @@ def test_what_cannot_be_shown_is_said_in_one_sentence(tmp_path, capsys, words, f
     monkeypatch.setattr("tools.view_line.PATIENCE_S", 0.2)
     log, text = tmp_path / "rov.mcap", tmp_path / "text.mcap"
     text.write_text("no log at all")
+    folder = tmp_path / "folder.png"
+    folder.mkdir()
+    found = found.format(folder=folder)
     if "{log}" in words:
         assert main(["run", "rov", "--scenario", "station", "--for", "0.1", "--log", str(log), "--json"]) == 0
         capsys.readouterr()
     try:
-        code = main(["view", *(word.format(log=log, text=text) for word in words)])
+        code = main(["view", *(word.format(log=log, text=text, folder=folder) for word in words)])
     except SystemExit as error:
         code = error.code
     said = capsys.readouterr().err
