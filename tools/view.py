@@ -124,7 +124,7 @@ def export(args: argparse.Namespace, page: Any, recorded: Recorded) -> None:
 
     def show(time_s: float, client: Any) -> None:
         moment: Moment = recorded.at(time_s)
-        page.put(moment, client)
+        page.put(moment, client, args.size)
 
     if args.picture:
         save_picture(page.server, page.url, show, args.at, args.picture, args.size)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from tools.view_run import Moment, Run, Source
-from tools.view_vehicle import Figure, hull_volume, rgb
+from tools.view_vehicle import DUCT_LONG, Figure, hull_volume, rgb
 
 NEAR, FAR, TRAIL, WANT, TARGET = "#ff4d4d", "#38d39f", "#1466c2", "#ffb703", "#ff3d81"
 AHEAD, ASTERN, LIFT, WEIGHT = "#3ddc84", "#ff7b54", "#4cc9f0", "#b8c0ff"
 STEPS = 6  # of a sonar's arc
 TRAIL_S = 20.0
+HEAD = 5.0  # of an arrow: its length by its shaft's radius
 
 
 class Trail:
@@ -123,19 +124,24 @@ class Pushes:
         self.thrust = bool(figure.thrusters)
         self.others = False
         self._full_n = _full_push_n(run)
+        self._thick_m = 0.008 * figure.length_m
 
     def show(
         self, moment: Moment, turns: np.ndarray, places: np.ndarray, turn: np.ndarray, height_m: float
     ) -> None:
         arrows, tints = [], []
-        long_m = 0.45 * self._figure.length_m
+        long_m = 0.4 * self._figure.length_m
         if self.thrust:
-            for thruster, (body, at_m, axis, _) in self._figure.thrusters.items():
+            for thruster, (body, at_m, axis, radius_m) in self._figure.thrusters.items():
                 push_n = self._run.value(moment, self._topic, f"{thruster}_n")
                 if push_n is None or abs(push_n) < 0.01 * self._full_n:
                     continue
                 start = places[body] + turns[body] @ at_m
-                arrows.append((start, start + turns[body] @ axis * long_m * _seen(push_n / self._full_n)))
+                least_m = (
+                    0.5 * DUCT_LONG * radius_m + 1.5 * HEAD * self._thick_m
+                )  # its head is outside its duct
+                drawn_m = math.copysign(least_m, push_n) + long_m * _seen(push_n / self._full_n)
+                arrows.append((start, start + turns[body] @ axis * drawn_m))
                 tints.append(rgb(AHEAD if push_n > 0 else ASTERN))
         if self.others:
             for start, force_n, tint in self._standing(turns, places, turn, height_m):
@@ -150,14 +156,13 @@ class Pushes:
         if self._handle is not None and len(self._handle.points) == len(points):
             self._handle.points, self._handle.colors, self._handle.visible = points, colours, True
             return
-        thick = 0.008 * self._figure.length_m
         self._handle = self._scene.add_arrows(
             f"/{self._name}/pushes",
             points,
             colours,
-            shaft_radius=thick,
-            head_radius=2.4 * thick,
-            head_length=5 * thick,
+            shaft_radius=self._thick_m,
+            head_radius=2.4 * self._thick_m,
+            head_length=HEAD * self._thick_m,
         )
 
     def _standing(self, turns: np.ndarray, places: np.ndarray, turn: np.ndarray, height_m: float) -> list:

@@ -17,12 +17,13 @@ from tools.view_helm import HelmPanel
 from tools.view_line import Watched
 from tools.view_panels import LightsPanel, NewsPanel, StatePanel, TimingPanel
 from tools.view_run import Moment, Recorded, Run
-from tools.view_stage import Stage
+from tools.view_stage import FOV_RAD, Stage
 from tools.view_time import TimeLine
 
 SHOWS_A_SECOND = 30
 WORDS_A_SECOND = 6
-FOV_RAD = 0.72
+OPENED = 1.3, 0.6  # a window's width by its height, and how much of it panels leave free
+PICTURED = 0.82
 FILM_FPS = 25
 
 
@@ -94,6 +95,8 @@ class Page:
             )
             follow.on_update(lambda _: self.stage.follow(None if follow.value == "nothing" else follow.value))
             self._follow = follow
+            if self.stage.world.pool:
+                gui.add_button("See the whole pool").on_click(lambda event: self._see_all(event.client))
             switch("Shadows", True, lambda on: self.server.scene.configure_default_lights(cast_shadow=on))
             switch("Water", True, lambda on: setattr(self.stage.world.surface, "visible", on))
             switch("Trails", True, each("visible", "trail"))
@@ -146,22 +149,27 @@ class Page:
                 self._helm = HelmPanel(self.server.gui, self.run, line)
 
     def first_look(self, moment: Moment) -> None:
-        """Where a browser that opens the page looks from; in open water it goes along."""
+        """Where a browser that opens the page looks from: near the first vehicle, and along with it."""
         self.stage.show(moment)
-        position, at = self.stage.frame(moment)
+        position, at = self.stage.frame(moment, *OPENED)
         self.server.initial_camera.position, self.server.initial_camera.look_at = position, at
-        if not self.stage.world.pool:
-            self._follow.value = self._vehicle
-            self.stage.follow(self._vehicle)
+        self._follow.value = self._vehicle
+        self.stage.follow(self._vehicle, at)
 
-    def put(self, moment: Moment, client: Any) -> None:
-        """This moment to this browser, seen from where `frame` says; at once, for a picture."""
+    def put(self, moment: Moment, client: Any, size: tuple[int, int]) -> None:
+        """This moment to this browser, at once, for a picture; the first says from where it is seen."""
         if self._last is None:
-            self.first_look(moment)
+            self.stage.show(moment)
             self._last = ()
-            client.camera.position, client.camera.look_at = self.stage.frame(moment)
-            client.camera.fov = FOV_RAD
+            position, at = self.stage.frame(moment, size[0] / size[1], PICTURED)
+            client.camera.position, client.camera.look_at, client.camera.fov = position, at, FOV_RAD
+            self.stage.follow(self._vehicle, at)
         self.stage.show(moment)
+
+    def _see_all(self, client: Any) -> None:
+        self._follow.value = "nothing"
+        self.stage.follow(None)
+        client.camera.position, client.camera.look_at = self.stage.frame_all()
 
     def keep_up(self, moment: Moment) -> None:
         """Show a moment, unless it is what is shown already."""

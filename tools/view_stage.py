@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import Any
 
 import numpy as np
 
-from sim_plant.tree_spec import Tube
 from tools.view_marks import Pushes, Sonar, Targeted, Trail, Wanted
+from tools.view_mesh import UP
 from tools.view_panels import immersions
 from tools.view_pose import attitude
 from tools.view_run import Moment, Run
 from tools.view_vehicle import Figure
 from tools.view_world import Surroundings
 
+FOV_RAD = 0.72  # of a camera, from its lowest to its highest
+SEEN = math.tan(FOV_RAD / 2)
 SKY, SEA = (214, 234, 242), (112, 178, 205)
 
 
@@ -46,6 +50,7 @@ class Stage:
         self.casts = {name: Cast(scene, run, name) for name in run.names}
         self.target = Targeted(scene, run)
         self.followed: str | None = None
+        self._aside_m = np.zeros(3)
         self.shown = 0
 
     def show(self, moment: Moment) -> None:
@@ -73,9 +78,10 @@ class Stage:
             self._follow()
         self.shown += 1
 
-    def follow(self, name: str | None) -> None:
-        """Let the cameras go along with a vehicle."""
+    def follow(self, name: str | None, aim_m: np.ndarray | None = None) -> None:
+        """Let the cameras go along with a vehicle; what they look at now, or else its middle, stays in the middle."""
         self.followed = name
+        self._aside_m = np.zeros(3) if aim_m is None or name is None else aim_m - self.casts[name].middle_m
 
     def _follow(self) -> None:
         """Every camera looks at the vehicle, from as far and from the side that its owner has chosen.
@@ -85,7 +91,7 @@ class Stage:
         """
         if self.followed is None:
             return
-        at = self.casts[self.followed].middle_m
+        at = self.casts[self.followed].middle_m + self._aside_m
         for client in self.server.get_clients().values():
             camera = client.camera
             position, look_at = camera.position, camera.look_at
@@ -93,40 +99,47 @@ class Stage:
                 camera.position = at + position - look_at
                 camera.look_at = at
 
-    def frame(self, moment: Moment) -> tuple[np.ndarray, np.ndarray]:
-        """Where to look from, and at what: a lone vehicle from near by, several with their pool."""
-        places = []
-        for name in self.run.names:
-            base = self.run.base(moment, name)
-            if base:
-                places.append((base[0], base[1], -base[2]))
-        length = next(iter(self.casts.values())).figure.length_m
-        if len(places) > 1 and self.world.pool:
-            at = self.world.middle_m
-            return at + self.world.size_m * np.array([0.2, -0.78, 0.66]), at
+    def frame(self, moment: Moment, aspect: float, filled: float) -> tuple[np.ndarray, np.ndarray]:
+        """Where to look from, and at what: the first vehicle, from ahead, its right and above.
+
+        All of it is seen, in the middle, and takes that share of a picture so many times as wide as high.
+        """
         first = self.run.names[0]
-        base = self.run.base(moment, first) or (0.0,) * 6
-        skeleton = self.casts[first].figure.skeleton
-        joints = {joint: self.run.joint(moment, first, joint) for joint in skeleton.joints}
-        turn = attitude(base[4], base[5], base[3])
-        ends = _hull_ends(self.run, skeleton.place, *skeleton.pose(joints))
-        at = np.array([base[0], base[1], -base[2]]) + turn @ (ends.min(axis=0) + ends.max(axis=0)) / 2
-        ahead = np.array([np.cos(base[3]), np.sin(base[3]), 0.0])
+        figure = self.casts[first].figure
+        x_m, y_m, depth_m, heading, roll, pitch = self.run.base(moment, first) or (0.0,) * 6
+        joints = {joint: self.run.joint(moment, first, joint) for joint in figure.skeleton.joints}
+        drawn = figure.points(*figure.skeleton.pose(joints)) @ attitude(roll, pitch, heading).T
+        ahead = np.array([math.cos(heading), math.sin(heading), 0.0])
         right = np.array([ahead[1], -ahead[0], 0.0])
-        return at + length * (0.7 * ahead + 0.9 * right + np.array([0.0, 0.0, 0.5])), at
+        return fitted(
+            drawn + [x_m, y_m, -depth_m], 0.7 * ahead + 0.9 * right + 0.5 * UP, aspect, filled * SEEN
+        )
+
+    def frame_all(self) -> tuple[np.ndarray, np.ndarray]:
+        """The same of the whole pool, with whoever is in it."""
+        low, high = np.zeros(3), np.array([*self.world.sides_m, 0.0])
+        low[2] = -self.world.depth_m
+        corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
+        return fitted(corners, np.array([0.2, -0.78, 0.66]), 4 / 3, 0.9 * SEEN)
 
 
-def _hull_ends(run: Run, place: dict[str, int], turns: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """(point, 3) in the base's frame: front and rear of every hull."""
-    ends = [*places]
-    for body in run.vehicle.plant.tree.body if run.vehicle.plant.tree else []:
-        k = place[body.name]
-        if isinstance(body.hull, Tube):
-            ends += [places[k] + turns[k] @ np.array(end) for end in (body.hull.from_m, body.hull.to_m)]
-        elif body.hull is not None:
-            half = np.array([body.hull.semi_axes_m[0], 0.0, 0.0])
-            ends += [places[k] + turns[k] @ (np.array(body.hull.at_m) + sign * half) for sign in (-1, 1)]
-    return np.array(ends)
+def fitted(points: np.ndarray, way: np.ndarray, aspect: float, seen: float) -> tuple[np.ndarray, np.ndarray]:
+    """Where to look from, `way` from what is looked at, so that points (point, 3) just fit into a picture.
+
+    `seen`: half the picture's height, as seen from 1 m away.
+    """
+    back = way / np.linalg.norm(way)
+    right = np.cross(UP, back)
+    right /= np.linalg.norm(right)
+    axes = np.array([right, np.cross(back, right), back])
+    at = (points.min(axis=0) + points.max(axis=0)) / 2
+    far = 0.0
+    for _ in range(4):  # what is nearer looks larger, so the middle of the picture is not that of the box
+        across, up, near = axes @ (points - at).T
+        far = float(max((near + np.abs(across) / (seen * aspect)).max(), (near + np.abs(up) / seen).max()))
+        sides = [(s.min() + s.max()) / 2 for s in (across / (far - near), up / (far - near))]
+        at = at + far * (sides[0] * axes[0] + sides[1] * axes[1])
+    return at + far * back, at
 
 
 def _light(scene: Any) -> None:

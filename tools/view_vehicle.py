@@ -17,6 +17,7 @@ from tools.view_pose import Skeleton, quaternion
 from tools.view_skin import Bellows, Skin, bellows, flank
 
 RUBBER, DUCT, BLADES = "#2b3440", "#20262d", "#c8d2da"
+DUCT_LONG = 0.9  # of a duct: its length by its radius
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
@@ -35,6 +36,7 @@ class Figure:
         ]
         self._skins: list[tuple[Skin, Any]] = []
         self._bellows: list[tuple[Bellows, Any]] = []
+        self._drawn: list[tuple[int, np.ndarray]] = []  # vertices, in the frames of bodies
         self._name = name
         self.thrusters = _thrusters(plant, self.skeleton)
         self._draw_hulls(plant, look)
@@ -67,7 +69,12 @@ class Figure:
         at = places[own] + np.einsum("kij,kj->ki", turns[own], np.array(middles))
         return np.average(at, axis=0, weights=shares)
 
+    def points(self, turns: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """(point, 3), in the base's frame: all over what is drawn of it."""
+        return np.concatenate([at @ turns[body].T + places[body] for body, at in self._drawn])
+
     def _add(self, body: int, what: str, mesh: Mesh, colour: str, opacity: float | None = None) -> Any:
+        self._drawn.append((body, mesh[0]))
         return self._scene.add_mesh_simple(
             f"/{self._name}/{self.skeleton.nodes[body].name}/{what}",
             mesh[0], mesh[1], color=rgb(colour), opacity=opacity, side="double" if opacity else "front",
@@ -97,6 +104,10 @@ class Figure:
             return
         bodies = {body.name: body for body in plant.tree.body}
         back, belly = flank(self.skeleton, [bodies[name] for name in look.skin])
+        for name in look.skin:
+            hull = bodies[name].hull
+            assert hull is not None, "the look's reader has seen to it"
+            self._drawn.append((self.skeleton.place[name], hull_mesh(hull)[0]))
         _, places = self.skeleton.pose({})
         for what, skin, colour in (("back", back, look.colour), ("belly", belly, look.belly or look.colour)):
             bones = np.tile([1.0, 0.0, 0.0, 0.0], (len(skin.bodies), 1)), places[skin.bodies]
@@ -123,7 +134,7 @@ class Figure:
             body = self.skeleton.place[part.body] if part.body else 0
             self._add(body, f"part_{k}", mesh, part.colour)
         for name, (body, at_m, axis, radius_m) in self.thrusters.items():
-            self._add(body, f"{name}_duct", duct(at_m, axis, radius_m, 0.9 * radius_m), DUCT)
+            self._add(body, f"{name}_duct", duct(at_m, axis, radius_m, DUCT_LONG * radius_m), DUCT)
             self._add(body, f"{name}_blades", blades(at_m, axis, 0.8 * radius_m), BLADES)
 
 

@@ -38,12 +38,8 @@ class Surroundings:
         self.plan = self._draw_plan()
 
     @property
-    def middle_m(self) -> np.ndarray:
-        return np.array([*(self._size / 2 if self.pool else np.zeros(2)), -self.depth_m / 2])
-
-    @property
-    def size_m(self) -> float:
-        return float(np.linalg.norm(self._size)) if self.pool else 6.0
+    def sides_m(self) -> tuple[float, float]:
+        return float(self._size[0]), float(self._size[1])
 
     def show(self, time_s: float, near_m: np.ndarray) -> None:
         """Waves as they are then; open water goes along with what is looked at, in whole squares of its grid."""

@@ -8,6 +8,7 @@ import pytest
 
 from tools.cli import main
 from tools.view_page import Page
+from tools.view_pose import attitude
 from tools.view_run import Recorded, Run
 
 
@@ -60,13 +61,62 @@ def test_a_camera_that_goes_along_keeps_its_vehicle_in_the_middle_whatever_is_st
     shown.first_look(recorded.at(0.0))
     cast = shown.stage.casts["ray_1"]
     start = cast.middle_m
-    eye = Eye(start + [0.5, -0.4, 0.3], start)
+    aim = shown.server.initial_camera.look_at
+    eye = Eye(aim + [0.5, -0.4, 0.3], aim)
     monkeypatch.setattr(shown.server, "get_clients", lambda: {0: eye})
     late = []
     for time_s in np.arange(0.0, recorded.end_s, 0.1):
         late.append(copy.copy(eye.camera._state))
         shown.stage.show(recorded.at(time_s))
-        assert np.abs(eye.camera.look_at - cast.middle_m).max() < 0.003
+        assert np.abs(eye.camera.look_at - cast.middle_m - (aim - start)).max() < 0.003
         assert np.allclose(eye.camera.position - eye.camera.look_at, [0.5, -0.4, 0.3])
         eye.camera._state = late[-3:][0]  # what the browser says of itself is old
     assert np.linalg.norm(cast.middle_m - start) > 0.3, "it has swum"
+
+
+def on_picture(points, position, at, aspect):
+    """(point, 2): where points are seen, from -1 to 1 to the right and up."""
+    back = (position - at) / np.linalg.norm(position - at)
+    right = np.cross([0.0, 0.0, 1.0], back)
+    right /= np.linalg.norm(right)
+    rel = points - position
+    depth = -(rel @ back) * np.tan(0.72 / 2)
+    return np.column_stack([rel @ right / depth / aspect, rel @ np.cross(back, right) / depth])
+
+
+@pytest.mark.parametrize(("vehicle", "scenario"), [("fish", "pool"), ("rov", "station"), ("hybrid", "mode1")])
+@pytest.mark.parametrize("aspect", [0.6, 16 / 9])
+def test_a_picture_holds_the_whole_vehicle_in_its_middle_and_is_filled_by_it(
+    logs, page, vehicle, scenario, aspect
+):
+    recorded = logs(vehicle, scenario, 1.0)
+    stage = page(recorded).stage
+    moment = recorded.at(1.0)
+    stage.show(moment)
+    figure = stage.casts[f"{vehicle}_1"].figure
+    joints = {joint: stage.run.joint(moment, f"{vehicle}_1", joint) for joint in figure.skeleton.joints}
+    x_m, y_m, depth_m, heading, roll, pitch = stage.run.base(moment, f"{vehicle}_1")
+    drawn = figure.points(*figure.skeleton.pose(joints)) @ attitude(roll, pitch, heading).T
+    seen = on_picture(drawn + [x_m, y_m, -depth_m], *stage.frame(moment, aspect, 0.8), aspect)
+    assert np.abs(seen).max() == pytest.approx(0.8, abs=0.02)
+    assert np.abs(seen.min(axis=0) + seen.max(axis=0)).max() < 0.04, "in the middle"
+
+
+def test_an_arrow_of_a_push_that_counts_ends_outside_the_duct(logs, page):
+    recorded = logs("rov", "station", 1.0)
+    stage = page(recorded).stage
+    moment = recorded.at(1.0)
+    cast = stage.casts["rov_1"]
+    fields = recorded.fields["/rov_1/truth"]
+    little = list(moment.rows["/rov_1/truth"])
+    pushes = [-0.6, 0.6, 1.0, -1.0, 5.0, -5.0, 40.0]
+    for thruster, push_n in zip(cast.figure.thrusters, pushes, strict=True):
+        little[fields.index(f"{thruster}_n")] = push_n
+    stage.show(type(moment)(1.0, {**moment.rows, "/rov_1/truth": little}))
+    arrows = np.asarray(cast.pushes._handle.points)
+    for (start, end), (_, _, axis, radius_m), push_n in zip(
+        arrows, cast.figure.thrusters.values(), pushes, strict=True
+    ):
+        along = (end - start) @ axis * np.sign(push_n)
+        head_m = cast.pushes._handle.head_length
+        assert along - head_m > 0.45 * radius_m, "the whole head"
