@@ -17,6 +17,7 @@ from tools.say import Progress, Refused
 PICTURES, FILMS = (".png", ".jpg", ".jpeg"), (".mp4", ".webm", ".gif")
 RENDER_S = 120.0  # a browser that draws on the processor may take long over its first picture
 OPEN_S = 90.0
+SETTLES = 8  # pictures after which a browser has loaded everything
 
 
 def check(path: Path, kinds: tuple[str, ...]) -> None:
@@ -43,6 +44,18 @@ def render(client: Any, width: int, height: int) -> np.ndarray:
     except (TimeoutError, RuntimeError, ConnectionError) as error:
         raise Refused(f"the browser rendered nothing ({error})") from error
     return np.ascontiguousarray(picture[:, :, :3])
+
+
+def settled(client: Any, width: int, height: int) -> np.ndarray:
+    """The same, once nothing is missing in it: shapes come first, light and shadows after them."""
+    before = render(client, width, height)
+    for _ in range(SETTLES):
+        time.sleep(0.2)
+        picture = render(client, width, height)
+        if np.abs(picture.astype(int) - before).max() < 24:
+            break
+        before = picture
+    return picture
 
 
 def encoded(picture: np.ndarray, suffix: str = ".png") -> bytes:
@@ -112,8 +125,7 @@ def save_picture(
     with Headless(url, *size) as page:
         client = opened(server, page)
         show(at_s, client)
-        render(client, *size)  # the first has what was still being loaded missing
-        picture = encoded(render(client, *size), path.suffix.lower())
+        picture = encoded(settled(client, *size), path.suffix.lower())
     try:
         path.write_bytes(picture)
     except OSError as error:
@@ -133,7 +145,7 @@ def save_film(
     with Headless(url, *size) as page:
         client = opened(server, page)
         show(float(times_s[0]), client)
-        render(client, *size)
+        settled(client, *size)
         film = Film(path, *size, fps)
         try:
             for k, time_s in enumerate(times_s):
