@@ -130,7 +130,7 @@ class Page:
     def _choose(self, vehicle: str) -> None:
         self._vehicle = vehicle
         if self._helm:
-            self._helm.vehicle = vehicle
+            self._helm.choose(vehicle)
         self._stale += 1
 
     def add_time_line(self, recorded: Recorded) -> TimeLine:
