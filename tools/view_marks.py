@@ -13,6 +13,7 @@ from tools.view_vehicle import DUCT_LONG, Figure, hull_volume, rgb
 NEAR, FAR, TRAIL, WANT, TARGET = "#ff4d4d", "#38d39f", "#1466c2", "#ffb703", "#ff3d81"
 AHEAD, ASTERN, LIFT, WEIGHT = "#3ddc84", "#ff7b54", "#4cc9f0", "#b8c0ff"
 STEPS = 6  # of a sonar's arc
+FAINT = 0.16
 TRAIL_S = 20.0
 HEAD = 5.0  # of an arrow: its length by its shaft's radius
 
@@ -47,7 +48,7 @@ class Trail:
 
 
 class Sonar:
-    """Wedges of range sensors, as far as they hear: red near, green far, faint where there is no echo."""
+    """Wedges of range sensors, as far as they hear: red near, green far, faint where there is no echo; rims are not."""
 
     def __init__(self, scene: Any, run: Run, name: str) -> None:
         self._run = run
@@ -58,14 +59,21 @@ class Sonar:
             if sensor.get("place")
         ]
         self._heard = {beam[0]: beam[1]["range_m"] for beam in self._beams}
-        self._handles = []
+        self._handles: list[Any] = []
+        self._rims: list[Any] = []
         for sensor, place, *_ in self._beams:
             vertices = _wedge(place, place["range_m"])
             faces = np.array([[0, k + 1, k + 2] for k in range(STEPS)])
             self._handles.append(
                 scene.add_mesh_simple(
-                    f"/{name}/sonar_{sensor}", vertices, faces, color=rgb(FAR), opacity=0.2, side="double",
+                    f"/{name}/sonar_{sensor}", vertices, faces, color=rgb(FAR), opacity=FAINT, side="double",
                     cast_shadow=False, receive_shadow=False, visible=False,
+                )
+            )  # fmt: skip
+            self._rims.append(
+                scene.add_line_segments(
+                    f"/{name}/sonar_{sensor}_rim", _rim(vertices), rgb(FAR), thickness=2.0, thickness_units="screen",
+                    visible=False,
                 )
             )  # fmt: skip
         self._visible = False
@@ -80,14 +88,16 @@ class Sonar:
     @visible.setter
     def visible(self, visible: bool) -> None:
         self._visible = visible
-        for handle in self._handles:
+        for handle in (*self._handles, *self._rims):
             handle.visible = visible
 
     def show(self, moment: Moment) -> None:
         """A reading stays until the next: sensors speak less often than the loop ticks."""
         if not self._visible:
             return
-        for (sensor, place, per_count, zero), handle in zip(self._beams, self._handles, strict=True):
+        for (sensor, place, per_count, zero), handle, rim in zip(
+            self._beams, self._handles, self._rims, strict=True
+        ):
             counts = self._run.value(moment, self._topic, sensor)
             if counts is None:
                 continue
@@ -99,7 +109,9 @@ class Sonar:
             handle.vertices = _wedge(place, range_m)
             near, far = np.array(rgb(NEAR)), np.array(rgb(FAR))
             handle.color = tuple(int(c) for c in near + (far - near) * min(1.0, 1.4 * share))
-            handle.opacity = 0.08 if share >= 0.999 else 0.2 + 0.25 * (1 - share)
+            handle.opacity = FAINT if share >= 0.999 else 0.4 + 0.3 * (1 - share)
+            rim.points = _rim(handle.vertices)
+            rim.colors = np.tile(np.array(handle.color, dtype=np.uint8), (STEPS + 2, 2, 1))
 
 
 def _wedge(place: dict[str, float], range_m: float) -> np.ndarray:
@@ -109,6 +121,11 @@ def _wedge(place: dict[str, float], range_m: float) -> np.ndarray:
     y = place["y_m"] + range_m * np.sin(angles)
     rim = np.column_stack([x, y, np.zeros_like(x)])
     return np.vstack([[place["x_m"], place["y_m"], 0.0], rim]).astype(np.float32)
+
+
+def _rim(wedge: np.ndarray) -> np.ndarray:
+    """(segment, 2, 3): once round it."""
+    return np.stack([wedge, np.roll(wedge, -1, axis=0)], axis=1)
 
 
 class Pushes:
@@ -217,12 +234,12 @@ def immersed(hull: Any, turn: np.ndarray, height_m: float) -> float:
 
 
 class Wanted:
-    """Where guidance wants the vehicle, as a ring and a line to it."""
+    """Where guidance wants the vehicle, as a ball."""
 
     def __init__(self, scene: Any, run: Run, name: str, length_m: float) -> None:
         self._run = run
         self._topic = f"/{name}/state"
-        self._ring = scene.add_icosphere(
+        self._ball = scene.add_icosphere(
             f"/wants/{name}",
             radius=0.06 * length_m,
             color=rgb(WANT),
@@ -235,10 +252,10 @@ class Wanted:
     def show(self, moment: Moment) -> None:
         at = [self._run.value(moment, self._topic, f"want_{field}") for field in ("x_m", "y_m", "depth_m")]
         there = self.visible and all(value is not None for value in at)
-        self._ring.visible = there
+        self._ball.visible = there
         if there:
             x_m, y_m, depth_m = at
-            self._ring.position = (x_m, y_m, -depth_m)  # type: ignore[operator]
+            self._ball.position = (x_m, y_m, -depth_m)  # type: ignore[operator]
 
 
 class Targeted:

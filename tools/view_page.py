@@ -19,11 +19,16 @@ from tools.view_panels import LightsPanel, NewsPanel, StatePanel, TimingPanel
 from tools.view_run import Moment, Recorded, Run
 from tools.view_stage import FOV_RAD, Stage
 from tools.view_time import TimeLine
+from tools.view_world import PLAN_S
 
 SHOWS_A_SECOND = 30
 WORDS_A_SECOND = 6
 OPENED = 1.3, 0.6  # a window's width by its height, and how much of it panels leave free
 PICTURED = 0.82
+PLAN_HINT = f"of a trajectory in time the next {PLAN_S:g} s"
+FORCES_HINT = (
+    "of each body, to one scale: pale weight, blue lift; drag and foils' forces are in no log, so not here"
+)
 FILM_FPS = 25
 
 
@@ -76,8 +81,8 @@ class Page:
     def _show_tab(self, gui: Any) -> None:
         casts = list(self.stage.casts.values())
 
-        def switch(label: str, start: bool, what: Any) -> Any:
-            box = gui.add_checkbox(label, start)
+        def switch(label: str, start: bool, what: Any, hint: str | None = None) -> Any:
+            box = gui.add_checkbox(label, start, hint=hint)
 
             def change(_: Any) -> None:
                 what(box.value)
@@ -103,12 +108,14 @@ class Page:
             switch("Names", True, each("visible", "label"))
             switch("What is wanted", True, each("visible", "wanted"))
             if self.stage.world.plan is not None:
-                switch("Planned way", True, lambda on: setattr(self.stage.world.plan, "visible", on))
+                switch(
+                    "Planned way", True, lambda on: setattr(self.stage.world.plan, "visible", on), PLAN_HINT
+                )
             self._sonar = switch("Sonar", False, each("visible", "sonar")) if casts[0].sonar else None
             if casts[0].figure.thrusters:
-                switch("Thrust", True, each("thrust", "pushes"))
+                switch("Thrust", True, each("thrust", "pushes"), "green ahead, red astern; longer is more")
             self._forces = (
-                switch("Weight and lift", False, each("others", "pushes"))
+                switch("Weight and lift", False, each("others", "pushes"), FORCES_HINT)
                 if self.run.vehicle.plant.tree
                 else None
             )

@@ -61,6 +61,8 @@ class StatePanel:
             believed = run.value(moment, f"/{vehicle}/state", f"is_{field}")
             if true is None and believed is None:
                 continue
+            if label == "clearance" and not math.isfinite(believed if true is None else true):  # type: ignore[arg-type]
+                continue  # there is nothing to touch
             if label == "heading":
                 true, believed = (
                     None if a is None else math.remainder(a, math.tau) for a in (true, believed)

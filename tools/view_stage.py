@@ -12,7 +12,7 @@ from tools.view_marks import Pushes, Sonar, Targeted, Trail, Wanted
 from tools.view_mesh import UP
 from tools.view_panels import immersions
 from tools.view_pose import attitude
-from tools.view_run import Moment, Run
+from tools.view_run import BASE, Moment, Run
 from tools.view_vehicle import Figure
 from tools.view_world import Surroundings
 
@@ -74,9 +74,13 @@ class Stage:
                 cast.wanted.show(moment)
             self.target.show(moment)
             lead = self.casts[self.followed or run.names[0]]
-            self.world.show(moment.time_s, lead.at_m)
+            self.world.show(moment.time_s, lead.at_m, self._wanted(moment, lead.name))
             self._follow()
         self.shown += 1
+
+    def _wanted(self, moment: Moment, name: str) -> np.ndarray | None:
+        at = [self.run.value(moment, f"/{name}/state", f"want_{field}") for field in BASE[:3]]
+        return None if None in at else np.array(at) * [1.0, 1.0, -1.0]
 
     def follow(self, name: str | None, aim_m: np.ndarray | None = None) -> None:
         """Let the cameras go along with a vehicle; what they look at now, or else its middle, stays in the middle."""

@@ -10,6 +10,7 @@ from tools.cli import main
 from tools.view_page import Page
 from tools.view_pose import attitude
 from tools.view_run import Recorded, Run
+from tools.view_world import planned
 
 
 class Eye:
@@ -120,3 +121,36 @@ def test_an_arrow_of_a_push_that_counts_ends_outside_the_duct(logs, page):
         along = (end - start) @ axis * np.sign(push_n)
         head_m = cast.pushes._handle.head_length
         assert along - head_m > 0.45 * radius_m, "the whole head"
+
+
+def test_of_a_trajectory_in_time_only_what_comes_next_is_drawn(logs, page):
+    recorded = logs("rov", "excite", 20.0)
+    stage = page(recorded).stage
+    whole, times_s = planned(stage.run)
+    assert times_s[-1] == pytest.approx(280.0)
+    moment = recorded.at(20.0)
+    stage.show(moment)
+    wanted = [stage.run.value(moment, "/rov_1/state", f"want_{f}") for f in ("x_m", "y_m", "depth_m")]
+    ahead = stage.world.plan.ahead
+    assert np.allclose(ahead[0], np.array(wanted) * [1, 1, -1], atol=0.05), "from where it is"
+    assert len(ahead) == pytest.approx(30 / 280 * len(whole), rel=0.05)
+
+
+def test_what_there_is_nothing_to_touch_says_of_no_clearance(logs, page):
+    for vehicle, scenario, near in (("ray", "cruise", False), ("fish", "pool", True)):
+        recorded = logs(vehicle, scenario, 6.0 if vehicle == "ray" else 1.0)
+        shown = page(recorded)
+        shown.keep_up(recorded.at(1.0))
+        said = shown._state._handle.content
+        assert "inf" not in said and ("clearance" in said) == near
+
+
+def test_sonar_that_is_asked_for_is_seen_as_far_as_it_hears(logs, page):
+    recorded = logs("fish", "pool", 1.0)
+    shown = page(recorded)
+    shown.choose(sonar=True, forces=False)
+    shown.stage.show(recorded.at(1.0))
+    sonar = shown.stage.casts["fish_1"].sonar
+    for wedge, rim in zip(sonar._handles, sonar._rims, strict=True):
+        assert wedge.visible and rim.visible and wedge.opacity >= 0.15
+        assert np.allclose(np.asarray(rim.points)[:, 0], wedge.vertices)
