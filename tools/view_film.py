@@ -17,7 +17,8 @@ from tools.say import Progress, Refused
 PICTURES, FILMS = (".png", ".jpg", ".jpeg"), (".mp4", ".webm", ".gif")
 RENDER_S = 120.0  # a browser that draws on the processor may take long over its first picture
 OPEN_S = 90.0
-SETTLES = 8  # pictures after which a browser has loaded everything
+SETTLE_S = 30.0  # after which a browser has loaded all that it will
+SAME = 6  # pictures, half a second apart
 
 
 def check(path: Path, kinds: tuple[str, ...]) -> None:
@@ -47,14 +48,13 @@ def render(client: Any, width: int, height: int) -> np.ndarray:
 
 
 def settled(client: Any, width: int, height: int) -> np.ndarray:
-    """The same, once nothing is missing in it: shapes come first, light and shadows after them."""
-    before = render(client, width, height)
-    for _ in range(SETTLES):
-        time.sleep(0.2)
-        picture = render(client, width, height)
-        if np.abs(picture.astype(int) - before).max() < 24:
-            break
-        before = picture
+    """The same, once nothing new comes: shapes are there first, light and shadows seconds after them."""
+    picture = render(client, width, height)
+    same, give_up_s = 0, time.monotonic() + SETTLE_S
+    while same < SAME and time.monotonic() < give_up_s:
+        time.sleep(0.5)
+        before, picture = picture, render(client, width, height)
+        same = same + 1 if np.abs(picture.astype(int) - before).max() < 24 else 0
     return picture
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from tools.view_run import Moment, Run, Source
 from tools.view_vehicle import DUCT_LONG, Figure, hull_volume, rgb
 
-NEAR, FAR, TRAIL, WANT, TARGET = "#ff4d4d", "#38d39f", "#1466c2", "#ffb703", "#ff3d81"
+NEAR, FAR, TRAIL, WANT, TARGET = "#d81e1e", "#0a9d6a", "#1466c2", "#ffb703", "#ff3d81"
 AHEAD, ASTERN, LIFT, WEIGHT = "#3ddc84", "#ff7b54", "#4cc9f0", "#b8c0ff"
 STEPS = 6  # of a sonar's arc
 FAINT = 0.16
@@ -72,7 +72,7 @@ class Sonar:
             )  # fmt: skip
             self._rims.append(
                 scene.add_line_segments(
-                    f"/{name}/sonar_{sensor}_rim", _rim(vertices), rgb(FAR), thickness=2.0, thickness_units="screen",
+                    f"/{name}/sonar_{sensor}_rim", *_rim(vertices, rgb(FAR)), thickness=2.0, thickness_units="screen",
                     visible=False,
                 )
             )  # fmt: skip
@@ -110,8 +110,7 @@ class Sonar:
             near, far = np.array(rgb(NEAR)), np.array(rgb(FAR))
             handle.color = tuple(int(c) for c in near + (far - near) * min(1.0, 1.4 * share))
             handle.opacity = FAINT if share >= 0.999 else 0.4 + 0.3 * (1 - share)
-            rim.points = _rim(handle.vertices)
-            rim.colors = np.tile(np.array(handle.color, dtype=np.uint8), (STEPS + 2, 2, 1))
+            rim.points, rim.colors = _rim(handle.vertices, handle.color)
 
 
 def _wedge(place: dict[str, float], range_m: float) -> np.ndarray:
@@ -123,9 +122,10 @@ def _wedge(place: dict[str, float], range_m: float) -> np.ndarray:
     return np.vstack([[place["x_m"], place["y_m"], 0.0], rim]).astype(np.float32)
 
 
-def _rim(wedge: np.ndarray) -> np.ndarray:
-    """(segment, 2, 3): once round it."""
-    return np.stack([wedge, np.roll(wedge, -1, axis=0)], axis=1)
+def _rim(wedge: np.ndarray, colour: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """(segment, 2, 3): once round it; and colours."""
+    segments = np.stack([wedge, np.roll(wedge, -1, axis=0)], axis=1)
+    return segments, np.full(segments.shape, colour, dtype=np.uint8)
 
 
 class Pushes:

@@ -12,7 +12,7 @@ from tools.view_run import Run
 from tools.view_vehicle import rgb
 
 WATER, DEEP, FLOOR, WALL = "#2f9fc4", "#0b3a53", "#e9e3d5", "#9fc7d6"
-STONE, PLAN = "#c76b4a", "#ffd166"
+STONE, PLAN = "#c76b4a", "#f2a900"
 OPEN_M = 16.0  # of open water that is drawn
 PLAN_S = 30.0  # of a trajectory in time, what is drawn of it
 LATEST_S = 120.0  # how much later than it says a vehicle may be on it
@@ -144,7 +144,7 @@ class Way:
         self._from_s = -1.0
         self.ahead = path if times_s is None else path[times_s <= PLAN_S]
         self._handle = scene.add_line_segments(
-            "/plan/way", _segments(self.ahead), colors=rgb(PLAN), thickness=2.5, thickness_units="screen"
+            "/plan/way", *_segments(self.ahead), thickness=2.5, thickness_units="screen"
         )
 
     @property
@@ -168,13 +168,13 @@ class Way:
         ahead = self._path[(self._times_s >= now_s) & (self._times_s <= now_s + PLAN_S)]
         if len(ahead) >= 2:
             self.ahead = ahead
-            segments = _segments(ahead)
-            self._handle.points = segments
-            self._handle.colors = np.full(segments.shape, rgb(PLAN), dtype=np.uint8)
+            self._handle.points, self._handle.colors = _segments(ahead)
 
 
-def _segments(path: np.ndarray) -> np.ndarray:
-    return np.stack([path[:-1], path[1:]], axis=1).astype(np.float32)
+def _segments(path: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(segment, end, 3), and their colours."""
+    segments = np.stack([path[:-1], path[1:]], axis=1).astype(np.float32)
+    return segments, np.full(segments.shape, rgb(PLAN), dtype=np.uint8)
 
 
 def planned(run: Run) -> tuple[np.ndarray, np.ndarray | None]:
