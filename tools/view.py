@@ -19,6 +19,7 @@ from tools.view_line import Watched
 from tools.view_run import Moment, Recorded, Run
 
 PAGE_PORT = 8360
+LOOKS_A_SECOND = 100  # for what a run has sent: thirty a second, and none of them is to be missed
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -115,7 +116,7 @@ def show_live(page: Any, watched: Watched) -> None:
     page.first_look(watched.newest)
     while not watched.gone:
         page.keep_up(watched.newest)
-        page.rest()
+        page.rest(LOOKS_A_SECOND)
     say.note("caudal: the run has ended")
 
 

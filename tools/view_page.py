@@ -200,10 +200,10 @@ class Page:
     def looked_at(self) -> bool:
         return bool(self.server.get_clients())
 
-    def rest(self) -> None:
+    def rest(self, a_second: float = SHOWS_A_SECOND) -> None:
         """Until the next moment is due."""
         now = time.monotonic()
-        self._due_s = max(self._due_s + 1 / SHOWS_A_SECOND, now)
+        self._due_s = max(self._due_s + 1 / a_second, now)
         time.sleep(self._due_s - now)
 
     def _say(self, moment: Moment) -> None:

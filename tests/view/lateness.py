@@ -47,8 +47,16 @@ class Told:
             elif line.startswith("seen "):
                 self.clients, self.shown = (int(word) for word in line.split()[1:])
 
+    def named(self) -> bool:
+        return bool(self.url)
+
     def there(self) -> bool:
         return bool(self.clients and self.shown)
+
+
+def passed(seconds: float) -> Callable[[], bool]:
+    until_s = time.monotonic() + seconds
+    return lambda: time.monotonic() > until_s
 
 
 def main(seconds: float, vehicles: int) -> int:
@@ -96,13 +104,12 @@ def main(seconds: float, vehicles: int) -> int:
                 ]
                 view = subprocess.Popen(["nice", *words], stderr=subprocess.PIPE, text=True)
                 told = Told(view)
-                swim_until(lambda: bool(told.url))
+                swim_until(told.named)
                 page = Headless(told.url, 640, 400)
                 swim_until(told.there)
-            rested_s = time.monotonic() + 4.0
-            swim_until(lambda: time.monotonic() > rested_s)
+            swim_until(passed(4.0))
             before, start_s = (told.shown if looked_at else 0), time.monotonic()
-            late[looked_at] += swim_until(lambda: time.monotonic() > start_s + STRETCH_S)
+            late[looked_at] += swim_until(passed(STRETCH_S))
             if looked_at:
                 if not told.clients or page.ended:
                     sys.exit("the browser has gone")
