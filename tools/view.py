@@ -104,8 +104,8 @@ def show_recorded(page: Any, recorded: Recorded, at_s: float) -> None:
     page.first_look(recorded.at(at_s))
     line.go(at_s)
     while True:
-        page.keep_up(recorded.at(line.now_s(page.looked_at)))
         line.tell()
+        page.keep_up(recorded.at(line.now_s(page.looked_at)))
         page.rest()
 
 

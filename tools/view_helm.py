@@ -36,6 +36,7 @@ class HelmPanel:
         self._heard = 0
         self._sticks: dict[str, tuple[Any, int, float]] = {}  # slider, which stick, what a full one is
         self._sliders: list[tuple[Any, Knob]] = []
+        self._told: dict[str, float] = {}  # where each slider was put last, by its label
         self._arming(gui)
         self._gait(gui)
         self._parameters(gui)
@@ -83,7 +84,14 @@ class HelmPanel:
     def _stick(self, gui: Any, label: str, stick: int, full: float, step: float, hint: str) -> None:
         slider = gui.add_slider(label, min=-full, max=full, step=step, initial_value=0.0, hint=hint)
         self._sticks[label] = slider, stick, full
-        slider.on_update(lambda event: self._take_in_hand() if event.client is not None else None)
+
+        def moved(event: Any) -> None:
+            if event.client is not None:
+                self._told[label] = slider.value
+                self._take_in_hand()
+
+        self._told[label] = slider.value
+        slider.on_update(moved)
 
     def _take_in_hand(self) -> None:
         if not self._manual:
@@ -118,8 +126,11 @@ class HelmPanel:
         )  # fmt: skip
         self._sliders.append((slider, knob))
 
+        self._told[knob.label] = slider.value
+
         def moved(event: Any) -> None:
             if event.client is not None:  # a hand, and not what was heard
+                self._told[knob.label] = slider.value
                 for name, value in knob.orders(float(event.target.value), self._values[self.vehicle]):
                     self._tell(
                         "set", name, round(value) if self._params[name].get("kind") == "int" else value
@@ -191,7 +202,7 @@ class HelmPanel:
             value = self._run.value(moment, f"/{self.vehicle}/state", field)
             if label in self._sticks and value is not None:
                 slider, _, full = self._sticks[label]
-                _put(slider, min(max(round(value * unit, 3), -full), full))
+                self._put(label, slider, min(max(round(value * unit, 3), -full), full))
 
     def _hear_orders(self) -> None:
         """Parameters that were set, whoever did it, or loaded in the first tick."""
@@ -212,16 +223,17 @@ class HelmPanel:
 
     def _show_values(self) -> None:
         for slider, knob in self._sliders:
-            _put(slider, _within(knob, knob.shown(self._values[self.vehicle])))
+            self._put(knob.label, slider, _within(knob, knob.shown(self._values[self.vehicle])))
+
+    def _put(self, label: str, slider: Any, value: float) -> None:
+        """Unless a hand has moved it: of that this panel is told a little later, and it reads the slider then."""
+        if slider.value == self._told[label] and abs(slider.value - value) > 1e-9:
+            slider.value = value
+            self._told[label] = slider.value
 
 
 def _within(knob: Knob, value: float) -> float:
     return min(max(value, knob.low), knob.high)
-
-
-def _put(slider: Any, value: float) -> None:
-    if abs(slider.value - value) > 1e-9:
-        slider.value = value
 
 
 def _modes(run: Run) -> list[str]:

@@ -83,6 +83,15 @@ def test_taking_it_in_hand_changes_nothing_but_what_is_moved():
     assert kind == "sticks" and (ahead, port, up, turn) == pytest.approx((1.5 / 2.5, 0.0, 0.0, 0.2))
 
 
+def test_a_hand_on_a_slider_is_not_overruled_before_the_panel_is_told_of_it():
+    helm, gui, line, moment = panel("fish", "cruise", want_frequency_hz=1.5, want_deflection_rad=0.0)
+    (frequency,) = gui.handles["Frequency (Hz)"]
+    frequency.value = 0.5  # a browser's message; whom it calls is called later
+    helm.keep(moment, looked_at=True)
+    gui.hand("Frequency (Hz)")
+    assert line.told[-1] == ("fish_1", "sticks", pytest.approx(0.2), 0.0, 0.0, 0.0)
+
+
 def test_sliders_stand_where_parameters_were_set_by_whomever():
     helm, gui, line, moment = panel("snake", "turn")
     (wave,) = gui.handles["Wavelength (m)"]

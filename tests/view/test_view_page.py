@@ -154,3 +154,20 @@ def test_sonar_that_is_asked_for_is_seen_as_far_as_it_hears(logs, page):
     for wedge, rim in zip(sonar._handles, sonar._rims, strict=True):
         assert wedge.visible and rim.visible and wedge.opacity >= 0.15
         assert np.allclose(np.asarray(rim.points)[:, 0], wedge.vertices)
+
+
+def test_a_hand_on_the_time_line_is_never_overruled_however_late_the_page_tells_of_it(logs, page):
+    recorded = logs("ray", "cruise", 6.0)
+    line = page(recorded).add_time_line(recorded)
+    line.now_s()
+    line.tell()
+    for to_s in (3.21, 0.5, 5.55):
+        line._slider._impl.value = to_s  # as a browser's message does, before anybody is told
+        line.tell()
+        assert line.now_s() == to_s and line._slider.value == to_s
+    line.play(True)
+    line.now_s()
+    line.tell()
+    line._slider._impl.value = 1.25
+    line.tell()
+    assert line.now_s() == 1.25, "and it stands still there"
