@@ -18,7 +18,7 @@ PICTURES, FILMS = (".png", ".jpg", ".jpeg"), (".mp4", ".webm", ".gif")
 RENDER_S = 120.0  # a browser that draws on the processor may take long over its first picture
 OPEN_S = 90.0
 SETTLE_S = 30.0  # after which a browser has loaded all that it will
-SAME = 6  # pictures, half a second apart
+SAME = 4  # pictures, half a second apart
 
 
 def check(path: Path, kinds: tuple[str, ...]) -> None:
@@ -54,7 +54,7 @@ def settled(client: Any, width: int, height: int) -> np.ndarray:
     while same < SAME and time.monotonic() < give_up_s:
         time.sleep(0.5)
         before, picture = picture, render(client, width, height)
-        same = same + 1 if np.abs(picture.astype(int) - before).max() < 24 else 0
+        same = same + 1 if np.abs(picture.astype(int) - before).mean() < 0.5 else 0
     return picture
 
 
