@@ -1,11 +1,12 @@
 # make run     set everything up and swim the fish for a simulated minute
 # make test    set everything up and run all tests
 # make test-arm64   deploy onto an emulated Raspberry Pi and check its service: half an hour, as root
+# make pictures     the README's pictures anew, by a browser without a window
 # make setup | lint | format | bench | coverage | fuzz | clean
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test test-arm64 setup lint format bench coverage fuzz clean
+.PHONY: run test test-arm64 pictures setup lint format bench coverage fuzz clean
 
 run: setup
 	$(BIN)/caudal run fish --scenario pool --report
@@ -19,6 +20,10 @@ test: setup lint
 
 test-arm64: setup
 	$(BIN)/python -m tests.arm64.check "$$(PYTHON=$(BIN)/python tests/arm64/get-userland)"
+
+pictures: setup
+	@tests/view/get-chromium >/dev/null
+	$(BIN)/python -m tests.view.pictures
 
 setup: .venv/ready
 

@@ -19,6 +19,7 @@ from tools.view_line import Watched
 from tools.view_run import Moment, Recorded, Run
 
 PAGE_PORT = 8360
+LOOKS_A_SECOND = 100  # for what a run has sent: thirty a second, and none of them is to be missed
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -103,8 +104,8 @@ def show_recorded(page: Any, recorded: Recorded, at_s: float) -> None:
     page.first_look(recorded.at(at_s))
     line.go(at_s)
     while True:
-        page.keep_up(recorded.at(line.now_s(page.looked_at)))
         line.tell()
+        page.keep_up(recorded.at(line.now_s(page.looked_at)))
         page.rest()
 
 
@@ -115,7 +116,7 @@ def show_live(page: Any, watched: Watched) -> None:
     page.first_look(watched.newest)
     while not watched.gone:
         page.keep_up(watched.newest)
-        page.rest()
+        page.rest(LOOKS_A_SECOND)
     say.note("caudal: the run has ended")
 
 
@@ -124,7 +125,7 @@ def export(args: argparse.Namespace, page: Any, recorded: Recorded) -> None:
 
     def show(time_s: float, client: Any) -> None:
         moment: Moment = recorded.at(time_s)
-        page.put(moment, client)
+        page.put(moment, client, args.size)
 
     if args.picture:
         save_picture(page.server, page.url, show, args.at, args.picture, args.size)

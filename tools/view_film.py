@@ -17,6 +17,8 @@ from tools.say import Progress, Refused
 PICTURES, FILMS = (".png", ".jpg", ".jpeg"), (".mp4", ".webm", ".gif")
 RENDER_S = 120.0  # a browser that draws on the processor may take long over its first picture
 OPEN_S = 90.0
+SETTLE_S = 30.0  # after which a browser has loaded all that it will
+SAME = 4  # pictures, half a second apart
 
 
 def check(path: Path, kinds: tuple[str, ...]) -> None:
@@ -26,6 +28,14 @@ def check(path: Path, kinds: tuple[str, ...]) -> None:
         )
     if not path.parent.is_dir():
         raise Refused(f"{path}: there is no folder {path.parent}")
+    new = not path.exists()
+    try:
+        with path.open("ab"):
+            pass
+        if new:
+            path.unlink()
+    except OSError as error:
+        raise Refused(f"{path}: cannot be written ({error.strerror}); take another place") from error
 
 
 def render(client: Any, width: int, height: int) -> np.ndarray:
@@ -35,6 +45,17 @@ def render(client: Any, width: int, height: int) -> np.ndarray:
     except (TimeoutError, RuntimeError, ConnectionError) as error:
         raise Refused(f"the browser rendered nothing ({error})") from error
     return np.ascontiguousarray(picture[:, :, :3])
+
+
+def settled(client: Any, width: int, height: int) -> np.ndarray:
+    """The same, once nothing new comes: shapes are there first, light and shadows seconds after them."""
+    picture = render(client, width, height)
+    same, give_up_s = 0, time.monotonic() + SETTLE_S
+    while same < SAME and time.monotonic() < give_up_s:
+        time.sleep(0.5)
+        before, picture = picture, render(client, width, height)
+        same = same + 1 if np.abs(picture.astype(int) - before).mean() < 0.5 else 0
+    return picture
 
 
 def encoded(picture: np.ndarray, suffix: str = ".png") -> bytes:
@@ -104,8 +125,11 @@ def save_picture(
     with Headless(url, *size) as page:
         client = opened(server, page)
         show(at_s, client)
-        render(client, *size)  # the first has what was still being loaded missing
-        path.write_bytes(encoded(render(client, *size), path.suffix.lower()))
+        picture = encoded(settled(client, *size), path.suffix.lower())
+    try:
+        path.write_bytes(picture)
+    except OSError as error:
+        raise Refused(f"{path}: the picture could not be written ({error.strerror})") from error
 
 
 def save_film(
@@ -121,13 +145,15 @@ def save_film(
     with Headless(url, *size) as page:
         client = opened(server, page)
         show(float(times_s[0]), client)
-        render(client, *size)
+        settled(client, *size)
         film = Film(path, *size, fps)
         try:
             for k, time_s in enumerate(times_s):
                 show(float(time_s), client)
                 film.add(render(client, *size))
                 progress.at(k)
+        except OSError as error:  # the encoder has ended
+            raise Refused(f"{path}: the film could not be written; is the disk full? ({error})") from error
         finally:
             film.close()
             progress.end()

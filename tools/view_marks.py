@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from tools.view_run import Moment, Run, Source
-from tools.view_vehicle import Figure, rgb
+from tools.view_vehicle import DUCT_LONG, Figure, hull_volume, rgb
 
-NEAR, FAR, TRAIL, WANT, TARGET = "#ff4d4d", "#38d39f", "#1466c2", "#ffb703", "#ff3d81"
+NEAR, FAR, TRAIL, WANT, TARGET = "#d81e1e", "#0a9d6a", "#1466c2", "#ffb703", "#ff3d81"
 AHEAD, ASTERN, LIFT, WEIGHT = "#3ddc84", "#ff7b54", "#4cc9f0", "#b8c0ff"
 STEPS = 6  # of a sonar's arc
+FAINT = 0.16
 TRAIL_S = 20.0
+HEAD = 5.0  # of an arrow: its length by its shaft's radius
 
 
 class Trail:
@@ -46,7 +48,7 @@ class Trail:
 
 
 class Sonar:
-    """Wedges of range sensors, as far as they hear: red near, green far, faint where there is no echo."""
+    """Wedges of range sensors, as far as they hear: red near, green far, faint where there is no echo; rims are not."""
 
     def __init__(self, scene: Any, run: Run, name: str) -> None:
         self._run = run
@@ -57,14 +59,21 @@ class Sonar:
             if sensor.get("place")
         ]
         self._heard = {beam[0]: beam[1]["range_m"] for beam in self._beams}
-        self._handles = []
+        self._handles: list[Any] = []
+        self._rims: list[Any] = []
         for sensor, place, *_ in self._beams:
             vertices = _wedge(place, place["range_m"])
             faces = np.array([[0, k + 1, k + 2] for k in range(STEPS)])
             self._handles.append(
                 scene.add_mesh_simple(
-                    f"/{name}/sonar_{sensor}", vertices, faces, color=rgb(FAR), opacity=0.2, side="double",
+                    f"/{name}/sonar_{sensor}", vertices, faces, color=rgb(FAR), opacity=FAINT, side="double",
                     cast_shadow=False, receive_shadow=False, visible=False,
+                )
+            )  # fmt: skip
+            self._rims.append(
+                scene.add_line_segments(
+                    f"/{name}/sonar_{sensor}_rim", *_rim(vertices, rgb(FAR)), thickness=2.0, thickness_units="screen",
+                    visible=False,
                 )
             )  # fmt: skip
         self._visible = False
@@ -79,14 +88,16 @@ class Sonar:
     @visible.setter
     def visible(self, visible: bool) -> None:
         self._visible = visible
-        for handle in self._handles:
+        for handle in (*self._handles, *self._rims):
             handle.visible = visible
 
     def show(self, moment: Moment) -> None:
         """A reading stays until the next: sensors speak less often than the loop ticks."""
         if not self._visible:
             return
-        for (sensor, place, per_count, zero), handle in zip(self._beams, self._handles, strict=True):
+        for (sensor, place, per_count, zero), handle, rim in zip(
+            self._beams, self._handles, self._rims, strict=True
+        ):
             counts = self._run.value(moment, self._topic, sensor)
             if counts is None:
                 continue
@@ -98,7 +109,8 @@ class Sonar:
             handle.vertices = _wedge(place, range_m)
             near, far = np.array(rgb(NEAR)), np.array(rgb(FAR))
             handle.color = tuple(int(c) for c in near + (far - near) * min(1.0, 1.4 * share))
-            handle.opacity = 0.08 if share >= 0.999 else 0.2 + 0.25 * (1 - share)
+            handle.opacity = FAINT if share >= 0.999 else 0.4 + 0.3 * (1 - share)
+            rim.points, rim.colors = _rim(handle.vertices, handle.color)
 
 
 def _wedge(place: dict[str, float], range_m: float) -> np.ndarray:
@@ -108,6 +120,12 @@ def _wedge(place: dict[str, float], range_m: float) -> np.ndarray:
     y = place["y_m"] + range_m * np.sin(angles)
     rim = np.column_stack([x, y, np.zeros_like(x)])
     return np.vstack([[place["x_m"], place["y_m"], 0.0], rim]).astype(np.float32)
+
+
+def _rim(wedge: np.ndarray, colour: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """(segment, 2, 3): once round it; and colours."""
+    segments = np.stack([wedge, np.roll(wedge, -1, axis=0)], axis=1)
+    return segments, np.full(segments.shape, colour, dtype=np.uint8)
 
 
 class Pushes:
@@ -123,19 +141,24 @@ class Pushes:
         self.thrust = bool(figure.thrusters)
         self.others = False
         self._full_n = _full_push_n(run)
+        self._thick_m = 0.008 * figure.length_m
 
     def show(
         self, moment: Moment, turns: np.ndarray, places: np.ndarray, turn: np.ndarray, height_m: float
     ) -> None:
         arrows, tints = [], []
-        long_m = 0.45 * self._figure.length_m
+        long_m = 0.4 * self._figure.length_m
         if self.thrust:
-            for thruster, (body, at_m, axis, _) in self._figure.thrusters.items():
+            for thruster, (body, at_m, axis, radius_m) in self._figure.thrusters.items():
                 push_n = self._run.value(moment, self._topic, f"{thruster}_n")
                 if push_n is None or abs(push_n) < 0.01 * self._full_n:
                     continue
                 start = places[body] + turns[body] @ at_m
-                arrows.append((start, start + turns[body] @ axis * long_m * _seen(push_n / self._full_n)))
+                least_m = (
+                    0.5 * DUCT_LONG * radius_m + 1.5 * HEAD * self._thick_m
+                )  # its head is outside its duct
+                drawn_m = math.copysign(least_m, push_n) + long_m * _seen(push_n / self._full_n)
+                arrows.append((start, start + turns[body] @ axis * drawn_m))
                 tints.append(rgb(AHEAD if push_n > 0 else ASTERN))
         if self.others:
             for start, force_n, tint in self._standing(turns, places, turn, height_m):
@@ -150,14 +173,13 @@ class Pushes:
         if self._handle is not None and len(self._handle.points) == len(points):
             self._handle.points, self._handle.colors, self._handle.visible = points, colours, True
             return
-        thick = 0.008 * self._figure.length_m
         self._handle = self._scene.add_arrows(
             f"/{self._name}/pushes",
             points,
             colours,
-            shaft_radius=thick,
-            head_radius=2.4 * thick,
-            head_length=5 * thick,
+            shaft_radius=self._thick_m,
+            head_radius=2.4 * self._thick_m,
+            head_length=HEAD * self._thick_m,
         )
 
     def _standing(self, turns: np.ndarray, places: np.ndarray, turn: np.ndarray, height_m: float) -> list:
@@ -195,17 +217,6 @@ def _full_push_n(run: Run) -> float:
     return max((a["max_n"] for a in run.vehicle.settings["actuators"] if a["map"] == "thruster"), default=1.0)
 
 
-def hull_volume(hull: Any) -> tuple[np.ndarray, float]:
-    """Middle in its body's frame, and m3."""
-    if hasattr(hull, "semi_axes_m"):
-        return np.array(hull.at_m), 4 / 3 * math.pi * float(np.prod(hull.semi_axes_m))
-    corners = hull.corners_m()
-    after = np.roll(corners, -1, axis=0)
-    area = 0.5 * float(np.abs(np.sum(corners[:, 0] * after[:, 1] - corners[:, 1] * after[:, 0])))
-    ends = np.array([hull.from_m, hull.to_m], dtype=float)
-    return ends.mean(axis=0), area * float(np.linalg.norm(ends[1] - ends[0]))
-
-
 def immersed(hull: Any, turn: np.ndarray, height_m: float) -> float:
     """Share of a hull below a level surface, its middle `height_m` above it.
 
@@ -223,12 +234,12 @@ def immersed(hull: Any, turn: np.ndarray, height_m: float) -> float:
 
 
 class Wanted:
-    """Where guidance wants the vehicle, as a ring and a line to it."""
+    """Where guidance wants the vehicle, as a ball."""
 
     def __init__(self, scene: Any, run: Run, name: str, length_m: float) -> None:
         self._run = run
         self._topic = f"/{name}/state"
-        self._ring = scene.add_icosphere(
+        self._ball = scene.add_icosphere(
             f"/wants/{name}",
             radius=0.06 * length_m,
             color=rgb(WANT),
@@ -241,10 +252,10 @@ class Wanted:
     def show(self, moment: Moment) -> None:
         at = [self._run.value(moment, self._topic, f"want_{field}") for field in ("x_m", "y_m", "depth_m")]
         there = self.visible and all(value is not None for value in at)
-        self._ring.visible = there
+        self._ball.visible = there
         if there:
             x_m, y_m, depth_m = at
-            self._ring.position = (x_m, y_m, -depth_m)  # type: ignore[operator]
+            self._ball.position = (x_m, y_m, -depth_m)  # type: ignore[operator]
 
 
 class Targeted:

@@ -17,12 +17,18 @@ from tools.view_helm import HelmPanel
 from tools.view_line import Watched
 from tools.view_panels import LightsPanel, NewsPanel, StatePanel, TimingPanel
 from tools.view_run import Moment, Recorded, Run
-from tools.view_stage import Stage
+from tools.view_stage import FOV_RAD, Stage
 from tools.view_time import TimeLine
+from tools.view_world import PLAN_S
 
 SHOWS_A_SECOND = 30
 WORDS_A_SECOND = 6
-FOV_RAD = 0.72
+OPENED = 1.3, 0.6  # a window's width by its height, and how much of it panels leave free
+PICTURED = 0.82
+PLAN_HINT = f"of a trajectory in time the next {PLAN_S:g} s"
+FORCES_HINT = (
+    "of each body, to one scale: pale weight, blue lift; drag and foils' forces are in no log, so not here"
+)
 FILM_FPS = 25
 
 
@@ -75,8 +81,8 @@ class Page:
     def _show_tab(self, gui: Any) -> None:
         casts = list(self.stage.casts.values())
 
-        def switch(label: str, start: bool, what: Any) -> Any:
-            box = gui.add_checkbox(label, start)
+        def switch(label: str, start: bool, what: Any, hint: str | None = None) -> Any:
+            box = gui.add_checkbox(label, start, hint=hint)
 
             def change(_: Any) -> None:
                 what(box.value)
@@ -94,18 +100,22 @@ class Page:
             )
             follow.on_update(lambda _: self.stage.follow(None if follow.value == "nothing" else follow.value))
             self._follow = follow
+            if self.stage.world.pool:
+                gui.add_button("See the whole pool").on_click(lambda event: self._see_all(event.client))
             switch("Shadows", True, lambda on: self.server.scene.configure_default_lights(cast_shadow=on))
             switch("Water", True, lambda on: setattr(self.stage.world.surface, "visible", on))
             switch("Trails", True, each("visible", "trail"))
             switch("Names", True, each("visible", "label"))
             switch("What is wanted", True, each("visible", "wanted"))
             if self.stage.world.plan is not None:
-                switch("Planned way", True, lambda on: setattr(self.stage.world.plan, "visible", on))
+                switch(
+                    "Planned way", True, lambda on: setattr(self.stage.world.plan, "visible", on), PLAN_HINT
+                )
             self._sonar = switch("Sonar", False, each("visible", "sonar")) if casts[0].sonar else None
             if casts[0].figure.thrusters:
-                switch("Thrust", True, each("thrust", "pushes"))
+                switch("Thrust", True, each("thrust", "pushes"), "green ahead, red astern; longer is more")
             self._forces = (
-                switch("Weight and lift", False, each("others", "pushes"))
+                switch("Weight and lift", False, each("others", "pushes"), FORCES_HINT)
                 if self.run.vehicle.plant.tree
                 else None
             )
@@ -127,7 +137,7 @@ class Page:
     def _choose(self, vehicle: str) -> None:
         self._vehicle = vehicle
         if self._helm:
-            self._helm.vehicle = vehicle
+            self._helm.choose(vehicle)
         self._stale += 1
 
     def add_time_line(self, recorded: Recorded) -> TimeLine:
@@ -146,22 +156,27 @@ class Page:
                 self._helm = HelmPanel(self.server.gui, self.run, line)
 
     def first_look(self, moment: Moment) -> None:
-        """Where a browser that opens the page looks from; in open water it goes along."""
+        """Where a browser that opens the page looks from: near the first vehicle, and along with it."""
         self.stage.show(moment)
-        position, at = self.stage.frame(moment)
+        position, at = self.stage.frame(moment, *OPENED)
         self.server.initial_camera.position, self.server.initial_camera.look_at = position, at
-        if not self.stage.world.pool:
-            self._follow.value = self._vehicle
-            self.stage.follow(self._vehicle)
+        self._follow.value = self._vehicle
+        self.stage.follow(self._vehicle, at)
 
-    def put(self, moment: Moment, client: Any) -> None:
-        """This moment to this browser, seen from where `frame` says; at once, for a picture."""
+    def put(self, moment: Moment, client: Any, size: tuple[int, int]) -> None:
+        """This moment to this browser, at once, for a picture; the first says from where it is seen."""
         if self._last is None:
-            self.first_look(moment)
+            self.stage.show(moment)
             self._last = ()
-            client.camera.position, client.camera.look_at = self.stage.frame(moment)
-            client.camera.fov = FOV_RAD
+            position, at = self.stage.frame(moment, size[0] / size[1], PICTURED)
+            client.camera.position, client.camera.look_at, client.camera.fov = position, at, FOV_RAD
+            self.stage.follow(self._vehicle, at)
         self.stage.show(moment)
+
+    def _see_all(self, client: Any) -> None:
+        self._follow.value = "nothing"
+        self.stage.follow(None)
+        client.camera.position, client.camera.look_at = self.stage.frame_all()
 
     def keep_up(self, moment: Moment) -> None:
         """Show a moment, unless it is what is shown already."""
@@ -185,10 +200,10 @@ class Page:
     def looked_at(self) -> bool:
         return bool(self.server.get_clients())
 
-    def rest(self) -> None:
+    def rest(self, a_second: float = SHOWS_A_SECOND) -> None:
         """Until the next moment is due."""
         now = time.monotonic()
-        self._due_s = max(self._due_s + 1 / SHOWS_A_SECOND, now)
+        self._due_s = max(self._due_s + 1 / a_second, now)
         time.sleep(self._due_s - now)
 
     def _say(self, moment: Moment) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 from onboard.log import Event
 from onboard.safety import ACTIONS
-from tools.view_marks import hull_volume, immersed
+from tools.view_marks import immersed
 from tools.view_run import Moment, Run
-from tools.view_vehicle import Figure
+from tools.view_vehicle import Figure, hull_volume
 
 QUIET = "#c9d2d8"
 LIGHTS = {
@@ -61,6 +61,8 @@ class StatePanel:
             believed = run.value(moment, f"/{vehicle}/state", f"is_{field}")
             if true is None and believed is None:
                 continue
+            if label == "clearance" and not math.isfinite(believed if true is None else true):  # type: ignore[arg-type]
+                continue  # there is nothing to touch
             if label == "heading":
                 true, believed = (
                     None if a is None else math.remainder(a, math.tau) for a in (true, believed)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import Any
 
 import numpy as np
 
-from sim_plant.tree_spec import Tube
 from tools.view_marks import Pushes, Sonar, Targeted, Trail, Wanted
+from tools.view_mesh import UP
 from tools.view_panels import immersions
 from tools.view_pose import attitude
-from tools.view_run import Moment, Run
+from tools.view_run import BASE, Moment, Run
 from tools.view_vehicle import Figure
 from tools.view_world import Surroundings
 
+FOV_RAD = 0.72  # of a camera, from its lowest to its highest
+SEEN = math.tan(FOV_RAD / 2)
 SKY, SEA = (214, 234, 242), (112, 178, 205)
 
 
@@ -32,6 +36,7 @@ class Cast:
             anchor="bottom-center",
         )  # fmt: skip
         self.at_m = np.zeros(3)
+        self.middle_m = np.zeros(3)
         self.immersed: dict[str, float] = {}
 
 
@@ -45,7 +50,7 @@ class Stage:
         self.casts = {name: Cast(scene, run, name) for name in run.names}
         self.target = Targeted(scene, run)
         self.followed: str | None = None
-        self._seen_at: np.ndarray | None = None
+        self._aside_m = np.zeros(3)
         self.shown = 0
 
     def show(self, moment: Moment) -> None:
@@ -61,6 +66,7 @@ class Stage:
                 joints = {joint: run.joint(moment, name, joint) for joint in cast.figure.skeleton.joints}
                 turns, places = cast.figure.pose((x_m, y_m, -depth_m), turn, joints)
                 cast.at_m = np.array([x_m, y_m, -depth_m])
+                cast.middle_m = cast.at_m + turn @ cast.figure.middle(turns, places)
                 cast.immersed = immersions(run, cast.figure, turns, places, turn, -depth_m)
                 cast.trail.show(run.source, name, moment.time_s)
                 cast.sonar.show(moment)
@@ -68,61 +74,76 @@ class Stage:
                 cast.wanted.show(moment)
             self.target.show(moment)
             lead = self.casts[self.followed or run.names[0]]
-            self.world.show(moment.time_s, lead.at_m)
+            self.world.show(moment.time_s, lead.at_m, self._wanted(moment, lead.name))
             self._follow()
         self.shown += 1
 
-    def follow(self, name: str | None) -> None:
-        """Let the cameras go along with a vehicle."""
-        self.followed, self._seen_at = name, None
+    def _wanted(self, moment: Moment, name: str) -> np.ndarray | None:
+        at = [self.run.value(moment, f"/{name}/state", f"want_{field}") for field in BASE[:3]]
+        return None if None in at else np.array(at) * [1.0, 1.0, -1.0]
+
+    def follow(self, name: str | None, aim_m: np.ndarray | None = None) -> None:
+        """Let the cameras go along with a vehicle; what they look at now, or else its middle, stays in the middle."""
+        self.followed = name
+        self._aside_m = np.zeros(3) if aim_m is None or name is None else aim_m - self.casts[name].middle_m
 
     def _follow(self) -> None:
+        """Every camera looks at the vehicle, from as far and from the side that its owner has chosen.
+
+        What a browser reports of its camera is some moments old. Place and aim in it are of one moment, so the way from
+        one to the other is good; to add a step to either would lose the steps that were under way.
+        """
         if self.followed is None:
             return
-        at = self.casts[self.followed].at_m
-        if self._seen_at is not None:
-            moved = at - self._seen_at
-            if np.abs(moved).max() < 0.002:
-                return
-            for client in self.server.get_clients().values():
-                client.camera.position = client.camera.position + moved
-                client.camera.look_at = client.camera.look_at + moved
-        self._seen_at = at.copy()
+        at = self.casts[self.followed].middle_m + self._aside_m
+        for client in self.server.get_clients().values():
+            camera = client.camera
+            position, look_at = camera.position, camera.look_at
+            if np.abs(at - look_at).max() > 0.002:
+                camera.position = at + position - look_at
+                camera.look_at = at
 
-    def frame(self, moment: Moment) -> tuple[np.ndarray, np.ndarray]:
-        """Where to look from, and at what: a lone vehicle from near by, several with their pool."""
-        places = []
-        for name in self.run.names:
-            base = self.run.base(moment, name)
-            if base:
-                places.append((base[0], base[1], -base[2]))
-        length = next(iter(self.casts.values())).figure.length_m
-        if len(places) > 1 and self.world.pool:
-            at = self.world.middle_m
-            return at + self.world.size_m * np.array([0.2, -0.78, 0.66]), at
+    def frame(self, moment: Moment, aspect: float, filled: float) -> tuple[np.ndarray, np.ndarray]:
+        """Where to look from, and at what: the first vehicle, from ahead, its right and above.
+
+        All of it is seen, in the middle, and takes that share of a picture so many times as wide as high.
+        """
         first = self.run.names[0]
-        base = self.run.base(moment, first) or (0.0,) * 6
-        skeleton = self.casts[first].figure.skeleton
-        joints = {joint: self.run.joint(moment, first, joint) for joint in skeleton.joints}
-        turn = attitude(base[4], base[5], base[3])
-        ends = _hull_ends(self.run, skeleton.place, *skeleton.pose(joints))
-        at = np.array([base[0], base[1], -base[2]]) + turn @ (ends.min(axis=0) + ends.max(axis=0)) / 2
-        ahead = np.array([np.cos(base[3]), np.sin(base[3]), 0.0])
+        figure = self.casts[first].figure
+        x_m, y_m, depth_m, heading, roll, pitch = self.run.base(moment, first) or (0.0,) * 6
+        joints = {joint: self.run.joint(moment, first, joint) for joint in figure.skeleton.joints}
+        drawn = figure.points(*figure.skeleton.pose(joints)) @ attitude(roll, pitch, heading).T
+        ahead = np.array([math.cos(heading), math.sin(heading), 0.0])
         right = np.array([ahead[1], -ahead[0], 0.0])
-        return at + length * (0.7 * ahead + 0.9 * right + np.array([0.0, 0.0, 0.5])), at
+        return fitted(
+            drawn + [x_m, y_m, -depth_m], 0.7 * ahead + 0.9 * right + 0.5 * UP, aspect, filled * SEEN
+        )
+
+    def frame_all(self) -> tuple[np.ndarray, np.ndarray]:
+        """The same of the whole pool, with whoever is in it."""
+        low, high = np.zeros(3), np.array([*self.world.sides_m, 0.0])
+        low[2] = -self.world.depth_m
+        corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
+        return fitted(corners, np.array([0.2, -0.78, 0.66]), 4 / 3, 0.9 * SEEN)
 
 
-def _hull_ends(run: Run, place: dict[str, int], turns: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """(point, 3) in the base's frame: front and rear of every hull."""
-    ends = [*places]
-    for body in run.vehicle.plant.tree.body if run.vehicle.plant.tree else []:
-        k = place[body.name]
-        if isinstance(body.hull, Tube):
-            ends += [places[k] + turns[k] @ np.array(end) for end in (body.hull.from_m, body.hull.to_m)]
-        elif body.hull is not None:
-            half = np.array([body.hull.semi_axes_m[0], 0.0, 0.0])
-            ends += [places[k] + turns[k] @ (np.array(body.hull.at_m) + sign * half) for sign in (-1, 1)]
-    return np.array(ends)
+def fitted(points: np.ndarray, way: np.ndarray, aspect: float, seen: float) -> tuple[np.ndarray, np.ndarray]:
+    """Where to look from, `way` from what is looked at, so that points (point, 3) just fit into a picture.
+
+    `seen`: half the picture's height, as seen from 1 m away.
+    """
+    back = way / np.linalg.norm(way)
+    right = np.cross(UP, back)
+    right /= np.linalg.norm(right)
+    axes = np.array([right, np.cross(back, right), back])
+    at = (points.min(axis=0) + points.max(axis=0)) / 2
+    far = 0.0
+    for _ in range(4):  # what is nearer looks larger, so the middle of the picture is not that of the box
+        across, up, near = axes @ (points - at).T
+        far = float(max((near + np.abs(across) / (seen * aspect)).max(), (near + np.abs(up) / seen).max()))
+        sides = [(s.min() + s.max()) / 2 for s in (across / (far - near), up / (far - near))]
+        at = at + far * (sides[0] * axes[0] + sides[1] * axes[1])
+    return at + far * back, at
 
 
 def _light(scene: Any) -> None:

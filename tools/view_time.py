@@ -24,7 +24,7 @@ class TimeLine:
         self._slider = gui.add_slider(
             "Time (s)", min=0.0, max=max(self.end_s, 0.01), step=0.01, initial_value=0.0, marks=self._marks()
         )
-        self._slider.on_update(self._moved)
+        self._told_s = float(self._slider.value)
         self._play = gui.add_button("Pause" if playing else "Play")
         self._play.on_click(lambda _: self.play(not self._playing))
         self._speed = gui.add_dropdown("Speed", SPEEDS, initial_value="1")
@@ -59,22 +59,27 @@ class TimeLine:
 
     def go(self, time_s: float) -> None:
         self._now_s = min(max(time_s, 0.0), self.end_s)
-        self.tell()
+        self._slider.value = round(self._now_s, 2)
+        self._told_s = float(self._slider.value)
 
     def tell(self) -> None:
-        """Let the slider show where it is."""
+        """Let the slider show where it is; where a hand has put it, it is from now on.
+
+        That is looked for here: whoever is told of a hand by the page is told later, when this has put the slider back.
+        """
+        at_s = float(self._slider.value)
+        if at_s != self._told_s:
+            self._now_s, self._told_s = min(max(at_s, 0.0), self.end_s), at_s
+            if self._playing or self._hand_s:
+                self._hand_s = time.monotonic()
+            self.play(False)
+            return
         if self._hand_s and time.monotonic() > self._hand_s + SETTLED_S:
             # What was on its way when a hand moved it has put it back; it takes another value to be sent again.
             self._hand_s = 0.0
             self._slider.value = round(max(self._now_s - 0.01, 0.0), 2)
         self._slider.value = round(self._now_s, 2)
-
-    def _moved(self, event: Any) -> None:
-        if event.client is not None:  # a person did it
-            self._now_s = float(self._slider.value)
-            if self._playing or self._hand_s:
-                self._hand_s = time.monotonic()
-            self.play(False)
+        self._told_s = float(self._slider.value)
 
     def _step(self, onwards: bool) -> None:
         times = sorted(self._texts.values())

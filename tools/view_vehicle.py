@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,15 +12,22 @@ from sim_plant.devices import Thruster
 from sim_plant.spec import PlantSpec
 from sim_plant.tree_spec import Ellipsoid, Tube
 from tools.look_spec import Ball, Box, Fin, Look, Rod
-from tools.view_mesh import Mesh, blades, circle, duct, mirrored, plate, rounded, together, tube
+from tools.view_foil import covered, fins
+from tools.view_mesh import Mesh, blades, circle, duct, frame_along, mirrored, plate, rounded, together, tube
 from tools.view_pose import Skeleton, quaternion
 from tools.view_skin import Bellows, Skin, bellows, flank
 
 RUBBER, DUCT, BLADES = "#2b3440", "#20262d", "#c8d2da"
+DUCT_LONG = 0.9  # of a duct: its length by its radius
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def shade(colour: str) -> str:
+    """The same, darker."""
+    return "#" + "".join(f"{round(0.45 * part):02x}" for part in rgb(colour))
 
 
 class Figure:
@@ -34,12 +42,14 @@ class Figure:
         ]
         self._skins: list[tuple[Skin, Any]] = []
         self._bellows: list[tuple[Bellows, Any]] = []
+        self._drawn: list[tuple[int, np.ndarray]] = []  # vertices, in the frames of bodies
         self._name = name
         self.thrusters = _thrusters(plant, self.skeleton)
         self._draw_hulls(plant, look)
         self._draw_skin(plant, look)
         self._draw_soft(plant)
         self._draw_parts(look)
+        self._volumes = _volumes(plant, self.skeleton)
         self.length_m = _reach(plant, self.skeleton)
 
     def pose(
@@ -56,7 +66,21 @@ class Figure:
             _move_bones(handle, *soft.bones(turns, places))
         return turns, places
 
+    def middle(self, turns: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Its centre of volume, in the base's frame: it sways less than any body of a swimmer."""
+        if not self._volumes:
+            return places.mean(axis=0)
+        bodies, middles, shares = zip(*self._volumes, strict=True)
+        own = list(bodies)
+        at = places[own] + np.einsum("kij,kj->ki", turns[own], np.array(middles))
+        return np.average(at, axis=0, weights=shares)
+
+    def points(self, turns: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """(point, 3), in the base's frame: all over what is drawn of it."""
+        return np.concatenate([at @ turns[body].T + places[body] for body, at in self._drawn])
+
     def _add(self, body: int, what: str, mesh: Mesh, colour: str, opacity: float | None = None) -> Any:
+        self._drawn.append((body, mesh[0]))
         return self._scene.add_mesh_simple(
             f"/{self._name}/{self.skeleton.nodes[body].name}/{what}",
             mesh[0], mesh[1], color=rgb(colour), opacity=opacity, side="double" if opacity else "front",
@@ -76,16 +100,29 @@ class Figure:
         }
         widths = {piece.body: piece.radius_m for piece in plant.skin}
         for body in plant.tree.body:
-            if body.hull is None or body.name in worn or body.name in soft:
+            if body.name in worn or body.name in soft:
+                continue
+            place, colour = self.skeleton.place[body.name], look.colours.get(body.name, look.colour)
+            for k, fin in enumerate(fins(body)):
+                self._add(place, f"fin_{k}", fin, colour)
+            if body.hull is None or covered(body):
                 continue
             mesh = hull_mesh(body.hull, widths.get(body.name))
-            self._add(self.skeleton.place[body.name], "hull", mesh, look.colours.get(body.name, look.colour))
+            if isinstance(body.hull, Tube) and body.hull.lobe_share:
+                lobes, valleys = lobed(body.hull, mesh)
+                self._add(place, "valleys", valleys, shade(colour))
+                mesh = lobes
+            self._add(place, "hull", mesh, colour)
 
     def _draw_skin(self, plant: PlantSpec, look: Look) -> None:
         if not (look.skin and plant.tree):
             return
         bodies = {body.name: body for body in plant.tree.body}
         back, belly = flank(self.skeleton, [bodies[name] for name in look.skin])
+        for name in look.skin:
+            hull = bodies[name].hull
+            assert hull is not None, "the look's reader has seen to it"
+            self._drawn.append((self.skeleton.place[name], hull_mesh(hull)[0]))
         _, places = self.skeleton.pose({})
         for what, skin, colour in (("back", back, look.colour), ("belly", belly, look.belly or look.colour)):
             bones = np.tile([1.0, 0.0, 0.0, 0.0], (len(skin.bodies), 1)), places[skin.bodies]
@@ -112,7 +149,7 @@ class Figure:
             body = self.skeleton.place[part.body] if part.body else 0
             self._add(body, f"part_{k}", mesh, part.colour)
         for name, (body, at_m, axis, radius_m) in self.thrusters.items():
-            self._add(body, f"{name}_duct", duct(at_m, axis, radius_m, 0.9 * radius_m), DUCT)
+            self._add(body, f"{name}_duct", duct(at_m, axis, radius_m, DUCT_LONG * radius_m), DUCT)
             self._add(body, f"{name}_blades", blades(at_m, axis, 0.8 * radius_m), BLADES)
 
 
@@ -140,17 +177,49 @@ def part_mesh(part: Ball | Rod | Box | Fin) -> Mesh:
     return together([mesh, mirrored(mesh)]) if part.both_sides else mesh
 
 
+def hull_volume(hull: Tube | Ellipsoid) -> tuple[np.ndarray, float]:
+    """Middle in its body's frame, and m3."""
+    if isinstance(hull, Ellipsoid):
+        return np.array(hull.at_m), 4 / 3 * math.pi * float(np.prod(hull.semi_axes_m))
+    corners = hull.corners_m()
+    after = np.roll(corners, -1, axis=0)
+    area = 0.5 * float(np.abs(np.sum(corners[:, 0] * after[:, 1] - corners[:, 1] * after[:, 0])))
+    ends = np.array([hull.from_m, hull.to_m], dtype=float)
+    return ends.mean(axis=0), area * float(np.linalg.norm(ends[1] - ends[0]))
+
+
+def _volumes(plant: PlantSpec, skeleton: Skeleton) -> list[tuple[int, np.ndarray, float]]:
+    """Of each hull: its body, its middle in that body's frame, m3."""
+    bodies = plant.tree.body if plant.tree else []
+    return [(skeleton.place[b.name], *hull_volume(b.hull)) for b in bodies if b.hull is not None]
+
+
+def lobed(hull: Tube, mesh: Mesh) -> tuple[Mesh, Mesh]:
+    """A lobed tube's faces on its lobes, and those between them: told apart from any side."""
+    vertices, faces = mesh
+    turn = frame_along(np.subtract(hull.to_m, hull.from_m).astype(float), np.array(hull.apex, dtype=float))
+    off = (vertices[faces].mean(axis=1) - hull.from_m) @ turn
+    crest = np.cos(hull.lobes * np.arctan2(off[:, 1], off[:, 2])) > -0.5
+    return (vertices, faces[crest]), (vertices, faces[~crest])
+
+
 def _boxes(plant: PlantSpec) -> list[Mesh]:
-    """Head and links of the quick law, which has widths and lengths alone."""
+    """Head and tapering links of the quick law, which has widths and lengths alone, and a fin at its end."""
     hull, links = plant.hull, plant.strouhal.link if plant.strouhal else []
     width_m = hull.head_width_m if hull else 0.08
     tail_m = hull.tail_width_m if hull else 0.06
     head_m = hull.head_length_m if hull else 0.2
-    meshes = [rounded((head_m / 2, 0, 0), (head_m / 2, width_m / 2, width_m / 2))]
-    for k, link in enumerate(links):
-        share = 1 - 0.5 * k / max(len(links), 1)
-        half = 0.55 * link.length_m, share * tail_m / 2.4, share * tail_m / 2
-        meshes.append(rounded((-link.length_m / 2, 0, 0), half))
+    meshes = [rounded((0.42 * head_m, 0, 0), (0.58 * head_m, width_m / 2, 0.55 * width_m))]
+    ends_m = 0.5 * tail_m * np.linspace(1.0, 0.3, len(links) + 1)
+    for link, wide_m, narrow_m in zip(links, ends_m, ends_m[1:], strict=False):
+        section = circle(1.0) * [0.8 * wide_m, wide_m]
+        taper = tube((0, 0, 0), (-link.length_m, 0, 0), section, taper=narrow_m / wide_m)
+        meshes.append(together([rounded((0, 0, 0), (0.8 * wide_m, 0.8 * wide_m, wide_m)), taper]))
+    if links:
+        long_m, tall_m = links[-1].length_m, 1.1 * width_m
+        corners = [(0.3, 0.1), (0.9, 0.28), (1.35, 0.5), (1.2, 0.0), (1.35, -0.5), (0.9, -0.28), (0.3, -0.1)]
+        outline = np.array([(-long_m * x, 0.0, tall_m * z) for x, z in corners])
+        meshes[-1] = together([meshes[-1], plate(outline, 0.4 * ends_m[-1])])
     return meshes
 
 

@@ -12,8 +12,10 @@ from tools.view_run import Run
 from tools.view_vehicle import rgb
 
 WATER, DEEP, FLOOR, WALL = "#2f9fc4", "#0b3a53", "#e9e3d5", "#9fc7d6"
-STONE, PLAN = "#c76b4a", "#ffd166"
+STONE, PLAN = "#c76b4a", "#f2a900"
 OPEN_M = 16.0  # of open water that is drawn
+PLAN_S = 30.0  # of a trajectory in time, what is drawn of it
+LATEST_S = 120.0  # how much later than it says a vehicle may be on it
 CELLS = 64  # of the surface, where there are waves
 
 
@@ -38,14 +40,10 @@ class Surroundings:
         self.plan = self._draw_plan()
 
     @property
-    def middle_m(self) -> np.ndarray:
-        return np.array([*(self._size / 2 if self.pool else np.zeros(2)), -self.depth_m / 2])
+    def sides_m(self) -> tuple[float, float]:
+        return float(self._size[0]), float(self._size[1])
 
-    @property
-    def size_m(self) -> float:
-        return float(np.linalg.norm(self._size)) if self.pool else 6.0
-
-    def show(self, time_s: float, near_m: np.ndarray) -> None:
+    def show(self, time_s: float, near_m: np.ndarray, wanted_m: np.ndarray | None = None) -> None:
         """Waves as they are then; open water goes along with what is looked at, in whole squares of its grid."""
         if not self.pool:
             middle = np.round(near_m[:2])
@@ -53,6 +51,8 @@ class Surroundings:
                 self._middle = middle
                 self.surface.position = (*middle, 0.0)
                 self._floor.position = (*middle, -self.depth_m)
+        if self.plan is not None:
+            self.plan.show(time_s, wanted_m)
         if self._waves:
             self.surface.vertices = self._swell(time_s).astype(np.float32)
 
@@ -130,44 +130,82 @@ class Surroundings:
             vertices, faces = rounded(at, (ball.radius_m,) * 3, rings=28)
             self._scene.add_mesh_simple(f"/obstacles/sphere_{k}", vertices, faces, color=rgb(STONE))
 
-    def _draw_plan(self) -> Any:
-        """The way a scenario has laid out, and the places it names."""
-        path = planned(self._run)
-        if path is None or len(path) < 2:
-            return None
-        segments = np.stack([path[:-1], path[1:]], axis=1)
-        return self._scene.add_line_segments(
-            "/plan/way", segments, colors=rgb(PLAN), thickness=2.5, thickness_units="screen"
+    def _draw_plan(self) -> Way | None:
+        path, times_s = planned(self._run)
+        return None if len(path) < 2 else Way(self._scene, path, times_s)
+
+
+class Way:
+    """The way a scenario has laid out: all of it, or of one in time what comes next."""
+
+    def __init__(self, scene: Any, path: np.ndarray, times_s: np.ndarray | None) -> None:
+        self._path = path
+        self._times_s = times_s
+        self._from_s = -1.0
+        self.ahead = path if times_s is None else path[times_s <= PLAN_S]
+        self._handle = scene.add_line_segments(
+            "/plan/way", *_segments(self.ahead), thickness=2.5, thickness_units="screen"
         )
 
+    @property
+    def visible(self) -> bool:
+        return self._handle.visible
 
-def planned(run: Run) -> np.ndarray | None:
-    """(point, 3) of the scenario's own path, trajectory or rows of its first aim."""
+    @visible.setter
+    def visible(self, visible: bool) -> None:
+        self._handle.visible = visible
+
+    def show(self, time_s: float, wanted_m: np.ndarray | None) -> None:
+        """From what is wanted on. A vehicle goes to the start first, so it may be later there than the way says."""
+        if self._times_s is None or wanted_m is None:
+            return
+        near = np.linalg.norm(self._path - wanted_m, axis=1)
+        near[(self._times_s > time_s) | (self._times_s < time_s - LATEST_S)] = np.inf
+        now_s = float(self._times_s[near.argmin()])
+        if abs(now_s - self._from_s) < 0.5:
+            return
+        self._from_s = now_s
+        ahead = self._path[(self._times_s >= now_s) & (self._times_s <= now_s + PLAN_S)]
+        if len(ahead) >= 2:
+            self.ahead = ahead
+            self._handle.points, self._handle.colors = _segments(ahead)
+
+
+def _segments(path: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(segment, end, 3), and their colours."""
+    segments = np.stack([path[:-1], path[1:]], axis=1).astype(np.float32)
+    return segments, np.full(segments.shape, rgb(PLAN), dtype=np.uint8)
+
+
+def planned(run: Run) -> tuple[np.ndarray, np.ndarray | None]:
+    """(point, 3) of the scenario's own path, trajectory or rows of its first aim; a trajectory's times, too."""
     scenario = run.scenario
     depth_m = scenario.get("depth_m") or run.vehicle.plant.depth_m
     if scenario.get("path_m"):
         path = np.array([*scenario["path_m"], scenario["path_m"][0]], dtype=float)
-        return np.column_stack([path, np.full(len(path), -depth_m)])
+        return np.column_stack([path, np.full(len(path), -depth_m)]), None
     if scenario.get("trajectory"):
-        return _bezier(scenario["trajectory"]["points"])
+        return _bezier(scenario["trajectory"]["points"], scenario["trajectory"]["segment_s"])
     for aim in scenario.get("aims") or []:
         rows = [row["to"][:3] for row in aim.get("rows") or [] if len(row.get("to") or []) >= 3]
         if rows:
-            return np.array([[x, y, -z] for x, y, z in rows], dtype=float)
-    return None
+            return np.array([[x, y, -z] for x, y, z in rows], dtype=float), None
+    return np.zeros((0, 3)), None
 
 
-def _bezier(segments: Any) -> np.ndarray:
-    points = []
-    for segment in segments:
+def _bezier(segments: Any, lasts_s: list[float]) -> tuple[np.ndarray, np.ndarray]:
+    """Four points a second of curves one after the other, and their times."""
+    points, times_s, begins_s = [], [], 0.0
+    for segment, long_s in zip(segments, lasts_s, strict=True):
         control = np.array(segment, dtype=float)[:, :3]
-        t = np.linspace(0, 1, 60)[:, None]
+        t = np.linspace(0, 1, max(2, round(4 * long_s)))[:, None]
         at = np.repeat(control[None], len(t), axis=0)
         while at.shape[1] > 1:  # de Casteljau
             at = (1 - t[:, :, None]) * at[:, :-1] + t[:, :, None] * at[:, 1:]
         points.append(at[:, 0])
-    path = np.concatenate(points)
-    return path * [1.0, 1.0, -1.0]
+        times_s.append(begins_s + long_s * t[:, 0])
+        begins_s += long_s
+    return np.concatenate(points) * [1.0, 1.0, -1.0], np.concatenate(times_s)
 
 
 def _waves(run: Run) -> list:

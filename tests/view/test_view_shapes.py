@@ -5,14 +5,17 @@ import pytest
 
 from onboard.log import Log
 from sim_plant.model import Model
-from sim_plant.tree_spec import Ellipsoid, Tube
+from sim_plant.tree_spec import Body, Ellipsoid, Tube
+from sim_plant.water_spec import Foil
+from tests.conftest import ROOT
 from tools.cli import main
 from tools.vehicles import open_scenario, open_vehicle
-from tools.view_marks import hull_volume, immersed
+from tools.view_foil import covered, fins
+from tools.view_marks import immersed
 from tools.view_pose import Skeleton, attitude, quaternion
 from tools.view_run import Recorded, Run
 from tools.view_skin import bellows
-from tools.view_vehicle import hull_mesh, part_mesh
+from tools.view_vehicle import _boxes, hull_mesh, hull_volume, lobed, part_mesh
 
 VEHICLES = ("fish", "snake", "ray", "rov", "hybrid")
 
@@ -55,6 +58,46 @@ def test_every_shape_is_closed_looks_outwards_and_hulls_have_the_plants_volume(n
             )  # flat faces, bevelled ends
     for part in vehicle.look.part:
         assert volume_m3(part_mesh(part)) > 0, part
+
+
+def test_a_foil_is_drawn_as_a_fin_of_its_area_where_it_hangs():
+    bodies = {body.name: body for body in open_vehicle("ray").plant.tree.body}
+    for name, body in bodies.items():
+        meshes = fins(body)
+        assert bool(meshes) == covered(body) == (name not in ("disc", "tail", "carrier")), name
+        for mesh, foil in zip(meshes, body.foil, strict=False):
+            assert volume_m3(mesh) > 0, name
+            a, b, c = (mesh[0][mesh[1][:, k]] for k in range(3))
+            beyond = (a + b + c)[:, 1] * foil.at_m[1] >= 0  # a wing's root reaches into its disc
+            shadow_m2 = 0.25 * np.abs(np.cross(b - a, c - a) @ foil.normal)[beyond].sum()  # of two sides
+            assert shadow_m2 == pytest.approx(foil.area_m2, rel=0.1), name
+    (wing,), (caudal,) = fins(bodies["left_front"]), fins(bodies["caudal"])
+    assert wing[0][:, 1].min() < 0 < 0.1 < wing[0][:, 1].max(), "from inside the disc outwards"
+    assert np.ptp(caudal[0][:, 2]) > 0.1 > np.ptp(caudal[0][:, 1]), "upright"
+    alone = fins(
+        Body(name="keel", mass_kg=0.1, foil=[Foil(at_m=(0.1, 0, 0), normal=(0, 1, 0), area_m2=0.01)])
+    )
+    assert len(alone) == 1 and np.ptp(alone[0][0][:, 0]) == pytest.approx(0.1, rel=0.1)
+
+
+def test_three_lobes_and_the_valleys_between_them_are_told_apart():
+    hull = next(body.hull for body in open_vehicle("snake").plant.tree.body if body.name == "shell_3")
+    lobes, valleys = lobed(hull, hull_mesh(hull))
+    ends = [np.linalg.norm(mesh[0][mesh[1]].mean(axis=1)[:, 1:], axis=1).max() for mesh in (lobes, valleys)]
+    assert ends[0] == pytest.approx(1.06 * 0.045, rel=0.01) and ends[1] < 0.98 * 0.045
+    angles = np.arctan2(*(valleys[0][valleys[1]].mean(axis=1)[:, k] for k in (1, 2)))
+    found = np.histogram(angles, bins=np.radians([-180, -120, -90, -30, 30, 90, 120, 180]))[0] > 0
+    assert found[[0, 2, 4, 6]].all() and not found[3], "opposite the lobes: none round the apex"
+
+
+def test_a_vehicle_of_the_quick_law_alone_has_head_links_and_a_fin():
+    plant = open_vehicle(str(ROOT / "tests" / "vehicles" / "eel.toml")).plant
+    head, first, last = _boxes(plant)
+    assert all(volume_m3(mesh) > 0 for mesh in (head, first, last))
+    assert head[0][:, 0].max() == pytest.approx(0.12, rel=0.01) and first[0][:, 0].min() == pytest.approx(
+        -0.12
+    )
+    assert np.ptp(last[0][:, 2]) > np.ptp(first[0][:, 2]), "it ends in a fin"
 
 
 @pytest.mark.parametrize("hull", [
@@ -119,6 +162,9 @@ def test_a_wrong_look_is_one_sentence(capsys, key, found):
     (["localhost:x"], "neither a log"),
     (["127.0.0.1:1", "--port", "0"], "nothing to look at"),
     (["{log}", "--picture", "a.bmp"], "no way to write .bmp"),
+    (["{log}", "--picture", "/proc/x.png"], "/proc/x.png: cannot be written"),
+    (["{log}", "--film", "/proc/x.mp4"], "/proc/x.mp4: cannot be written"),
+    (["{log}", "--picture", "{folder}"], "{folder}: cannot be written (Is a directory)"),
     (["{log}", "--at", "99"], "goes from 0 to"),
     (["{log}", "--size", "big"], "no size"),
     (["{text}"], "not a log"),
@@ -127,11 +173,14 @@ def test_what_cannot_be_shown_is_said_in_one_sentence(tmp_path, capsys, words, f
     monkeypatch.setattr("tools.view_line.PATIENCE_S", 0.2)
     log, text = tmp_path / "rov.mcap", tmp_path / "text.mcap"
     text.write_text("no log at all")
+    folder = tmp_path / "folder.png"
+    folder.mkdir()
+    found = found.format(folder=folder)
     if "{log}" in words:
         assert main(["run", "rov", "--scenario", "station", "--for", "0.1", "--log", str(log), "--json"]) == 0
         capsys.readouterr()
     try:
-        code = main(["view", *(word.format(log=log, text=text) for word in words)])
+        code = main(["view", *(word.format(log=log, text=text, folder=folder) for word in words)])
     except SystemExit as error:
         code = error.code
     said = capsys.readouterr().err

@@ -1,0 +1,173 @@
+"""The page without a browser: where its cameras look, what its panels offer and say."""
+
+import copy
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tools.cli import main
+from tools.view_page import Page
+from tools.view_pose import attitude
+from tools.view_run import Recorded, Run
+from tools.view_world import planned
+
+
+class Eye:
+    """One who looks on, with the page's own kind of camera."""
+
+    def __init__(self, position, look_at) -> None:
+        import viser
+
+        self._websock_connection = SimpleNamespace(queue_message=lambda message: None)
+        self.camera = viser.CameraHandle(self)  # type: ignore[arg-type]
+        state = self.camera._state
+        state.position, state.look_at, state.update_timestamp = np.array(position), np.array(look_at), 1.0
+        state.up_direction = np.array([0.0, 0.0, 1.0])
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory):
+    folder, made = tmp_path_factory.mktemp("page"), {}
+
+    def log(vehicle: str, scenario: str, seconds: float, *words: str):
+        path = folder / f"{vehicle}-{scenario}.mcap"
+        if path not in made:
+            length = ["--for", str(seconds), "--log", str(path), "--json"]
+            assert main(["run", vehicle, "--scenario", scenario, *length, *words]) == 0
+            made[path] = Recorded(path)
+        return made[path]
+
+    return log
+
+
+@pytest.fixture
+def page():
+    pages = []
+
+    def open_page(source) -> Page:
+        pages.append(Page(Run(source), "127.0.0.1", 8420))
+        return pages[-1]
+
+    yield open_page
+    for made in pages:
+        made.close()
+
+
+def test_a_camera_that_goes_along_keeps_its_vehicle_in_the_middle_whatever_is_still_under_way(
+    logs, page, monkeypatch
+):
+    recorded = logs("ray", "cruise", 6.0)
+    shown = page(recorded)
+    shown.first_look(recorded.at(0.0))
+    cast = shown.stage.casts["ray_1"]
+    start = cast.middle_m
+    aim = shown.server.initial_camera.look_at
+    eye = Eye(aim + [0.5, -0.4, 0.3], aim)
+    monkeypatch.setattr(shown.server, "get_clients", lambda: {0: eye})
+    late = []
+    for time_s in np.arange(0.0, recorded.end_s, 0.1):
+        late.append(copy.copy(eye.camera._state))
+        shown.stage.show(recorded.at(time_s))
+        assert np.abs(eye.camera.look_at - cast.middle_m - (aim - start)).max() < 0.003
+        assert np.allclose(eye.camera.position - eye.camera.look_at, [0.5, -0.4, 0.3])
+        eye.camera._state = late[-3:][0]  # what the browser says of itself is old
+    assert np.linalg.norm(cast.middle_m - start) > 0.3, "it has swum"
+
+
+def on_picture(points, position, at, aspect):
+    """(point, 2): where points are seen, from -1 to 1 to the right and up."""
+    back = (position - at) / np.linalg.norm(position - at)
+    right = np.cross([0.0, 0.0, 1.0], back)
+    right /= np.linalg.norm(right)
+    rel = points - position
+    depth = -(rel @ back) * np.tan(0.72 / 2)
+    return np.column_stack([rel @ right / depth / aspect, rel @ np.cross(back, right) / depth])
+
+
+@pytest.mark.parametrize(("vehicle", "scenario"), [("fish", "pool"), ("rov", "station"), ("hybrid", "mode1")])
+@pytest.mark.parametrize("aspect", [0.6, 16 / 9])
+def test_a_picture_holds_the_whole_vehicle_in_its_middle_and_is_filled_by_it(
+    logs, page, vehicle, scenario, aspect
+):
+    recorded = logs(vehicle, scenario, 1.0)
+    stage = page(recorded).stage
+    moment = recorded.at(1.0)
+    stage.show(moment)
+    figure = stage.casts[f"{vehicle}_1"].figure
+    joints = {joint: stage.run.joint(moment, f"{vehicle}_1", joint) for joint in figure.skeleton.joints}
+    x_m, y_m, depth_m, heading, roll, pitch = stage.run.base(moment, f"{vehicle}_1")
+    drawn = figure.points(*figure.skeleton.pose(joints)) @ attitude(roll, pitch, heading).T
+    seen = on_picture(drawn + [x_m, y_m, -depth_m], *stage.frame(moment, aspect, 0.8), aspect)
+    assert np.abs(seen).max() == pytest.approx(0.8, abs=0.02)
+    assert np.abs(seen.min(axis=0) + seen.max(axis=0)).max() < 0.04, "in the middle"
+
+
+def test_an_arrow_of_a_push_that_counts_ends_outside_the_duct(logs, page):
+    recorded = logs("rov", "station", 1.0)
+    stage = page(recorded).stage
+    moment = recorded.at(1.0)
+    cast = stage.casts["rov_1"]
+    fields = recorded.fields["/rov_1/truth"]
+    little = list(moment.rows["/rov_1/truth"])
+    pushes = [-0.6, 0.6, 1.0, -1.0, 5.0, -5.0, 40.0]
+    for thruster, push_n in zip(cast.figure.thrusters, pushes, strict=True):
+        little[fields.index(f"{thruster}_n")] = push_n
+    stage.show(type(moment)(1.0, {**moment.rows, "/rov_1/truth": little}))
+    arrows = np.asarray(cast.pushes._handle.points)
+    for (start, end), (_, _, axis, radius_m), push_n in zip(
+        arrows, cast.figure.thrusters.values(), pushes, strict=True
+    ):
+        along = (end - start) @ axis * np.sign(push_n)
+        head_m = cast.pushes._handle.head_length
+        assert along - head_m > 0.45 * radius_m, "the whole head"
+
+
+def test_of_a_trajectory_in_time_only_what_comes_next_is_drawn(logs, page):
+    recorded = logs("rov", "excite", 20.0)
+    stage = page(recorded).stage
+    whole, times_s = planned(stage.run)
+    assert times_s[-1] == pytest.approx(280.0)
+    moment = recorded.at(20.0)
+    stage.show(moment)
+    wanted = [stage.run.value(moment, "/rov_1/state", f"want_{f}") for f in ("x_m", "y_m", "depth_m")]
+    ahead = stage.world.plan.ahead
+    assert np.allclose(ahead[0], np.array(wanted) * [1, 1, -1], atol=0.05), "from where it is"
+    assert len(ahead) == pytest.approx(30 / 280 * len(whole), rel=0.05)
+
+
+def test_what_there_is_nothing_to_touch_says_of_no_clearance(logs, page):
+    for vehicle, scenario, near in (("ray", "cruise", False), ("fish", "pool", True)):
+        recorded = logs(vehicle, scenario, 6.0 if vehicle == "ray" else 1.0)
+        shown = page(recorded)
+        shown.keep_up(recorded.at(1.0))
+        said = shown._state._handle.content
+        assert "inf" not in said and ("clearance" in said) == near
+
+
+def test_sonar_that_is_asked_for_is_seen_as_far_as_it_hears(logs, page):
+    recorded = logs("fish", "pool", 1.0)
+    shown = page(recorded)
+    shown.choose(sonar=True, forces=False)
+    shown.stage.show(recorded.at(1.0))
+    sonar = shown.stage.casts["fish_1"].sonar
+    for wedge, rim in zip(sonar._handles, sonar._rims, strict=True):
+        assert wedge.visible and rim.visible and wedge.opacity >= 0.15
+        assert np.allclose(np.asarray(rim.points)[:, 0], wedge.vertices)
+
+
+def test_a_hand_on_the_time_line_is_never_overruled_however_late_the_page_tells_of_it(logs, page):
+    recorded = logs("ray", "cruise", 6.0)
+    line = page(recorded).add_time_line(recorded)
+    line.now_s()
+    line.tell()
+    for to_s in (3.21, 0.5, 5.55):
+        line._slider._impl.value = to_s  # as a browser's message does, before anybody is told
+        line.tell()
+        assert line.now_s() == to_s and line._slider.value == to_s
+    line.play(True)
+    line.now_s()
+    line.tell()
+    line._slider._impl.value = 1.25
+    line.tell()
+    assert line.now_s() == 1.25, "and it stands still there"
