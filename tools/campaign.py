@@ -129,8 +129,7 @@ def _drawn(vehicle: Vehicle, case: Case, index: int, able: list[tuple[Kind, str]
     first = _draw(rng, vehicle, able, seconds)
     upsets = [first]
     if rng.random() < DOUBLE:
-        # a controller behind a wire has no clock of its own, and chips are in one run, a wire in another
-        fitting = [(kind, target) for kind, target in able if _together(first.kind, kind)]
+        fitting = [pair for pair in able if _together((first.kind, first.target), pair)]
         if fitting:
             upsets.append(_draw(rng, vehicle, fitting, seconds))
     if rng.random() < REARMED and not any(u.kind.needs for u in upsets):
@@ -141,11 +140,14 @@ def _drawn(vehicle: Vehicle, case: Case, index: int, able: list[tuple[Kind, str]
     )
 
 
-def _together(one: Kind, other: Kind) -> bool:
-    timed = ("late", "stalled")
-    if {one.needs, other.needs} == {PI_CHIPS, WIRE}:
+def _together(one: tuple[Kind, str], other: tuple[Kind, str]) -> bool:
+    """Chips are in one run, a wire in another; a controller behind a wire has neither a clock nor a driver."""
+    if {one[0].needs, other[0].needs} == {PI_CHIPS, WIRE}:
         return False
-    return not any(a.needs == WIRE and b.name in timed for a, b in ((one, other), (other, one)))
+    return not any(
+        a.needs == WIRE and (b.name in ("late", "stalled") or (b.name, target) == ("exception", "driver"))
+        for (a, _), (b, target) in ((one, other), (other, one))
+    )
 
 
 def _draw(rng: random.Random, vehicle: Vehicle, able: list[tuple[Kind, str]], seconds: float) -> Upset:

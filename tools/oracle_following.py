@@ -45,6 +45,7 @@ class Following:
         self._must = self._may = False  # be marked
         self._stuck: tuple[float, float] | None = None  # between these, if it may be marked
         self._met_least = self._met_most = 0
+        self._sure = False  # it was marked since it was last surely not
         self._freed: int | None = None  # what is counted at most since its mark may have gone
 
     def look(self) -> int:
@@ -94,6 +95,7 @@ class Following:
         if off:
             self._met_most = 0
             self._must = self._must or self._least >= self._most
+            self._sure = self._sure or self._must
         if self._may and self._stuck:
             self._forgive(heard, off, perhaps, AWAY * self._off, room)
 
@@ -109,8 +111,10 @@ class Following:
             self._met_least += self._since
             if self._met_least >= self._trust:
                 self._may = self._must = False
-                self._greatest, self._least = min(self._freed or 0, self._most - 1), 0
-                self._freed = self._stuck = None
+                # marked, it counts from nothing now; if it never was, what it had counted is still there
+                counted = self._freed or 0 if self._sure else max(self._freed or 0, self._greatest)
+                self._greatest, self._least = min(counted, self._most - 1), 0
+                self._freed, self._stuck, self._sure = None, None, False
                 self._met_least = self._met_most = 0
 
     def _gap(self, heard: float) -> float:

@@ -109,6 +109,10 @@ class Trouble:
             raise Refused(f"fault {upset}: needs a controller behind a wire; start the run with it")
         if kind.name in ("late", "stalled") and line is not None:
             raise Refused(f"fault {upset}: a controller behind a wire goes by the plant's time, not its own")
+        if upset.name == "exception:driver" and line is not None:
+            raise Refused(
+                f"fault {upset}: a controller behind a wire has no driver, and the wire has its own faults"
+            )
         if kind.family == "sensor":
             return self._counts(upset, lambda: sensor_effect(upset, body, self._vehicle, self._seed))
         if upset.name == "leaking:" + upset.target:

@@ -1,5 +1,6 @@
 """A fleet's run with faults, judged: every tick by the invariants, then its log."""
 
+import bisect
 import math
 from pathlib import Path
 from typing import Any
@@ -127,16 +128,22 @@ class Verdict:
             return wrong(f"the log does not replay: {error}")
         except Exception as error:
             return wrong(f"the replay raised {type(error).__name__}: {error}")
-        if not again["identical"] and not (self._bugs and again["tick"] >= self._bug_tick()):
+        if not again["identical"] and not (
+            self._bugs and again["tick"] >= self._bug_tick(log, again["channel"])
+        ):
             return wrong(
                 f"replayed, it differs at tick {again['tick']}, {again['channel']}: {again['found']}"
             )
         return []
 
-    def _bug_tick(self) -> float:
-        """From which tick on a made-up bug tells the run from its replay."""
-        at_s = min(u.at_s for u in self._upsets if u.kind.name in ("exception", "nan"))
-        return math.floor(at_s * self._settings["rate_hz"])
+    def _bug_tick(self, log: Log, channel: str) -> float:
+        """From which tick of a controller on a made-up bug tells the run from its replay. One that began later is
+        sound, and one that stood still, or was cut off, has had fewer ticks than time has passed."""
+        begun = [ns for u, ns in self._swimmer.trouble.begun.items() if u.kind.name in ("exception", "nan")]
+        times_ns = log.topics[f"/{channel.split()[0]}/counts"].time_ns
+        if not begun or times_ns[0] > min(begun):
+            return math.inf
+        return bisect.bisect_left(times_ns, min(begun))
 
     def _not_told(self, log: Log) -> str | None:
         """A row, a fault or an upset that was, and of which the log says nothing."""

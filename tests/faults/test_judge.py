@@ -5,7 +5,9 @@ import pytest
 from onboard.estimate.pose import PoseEstimator
 from onboard.observe import Observer
 from onboard.state import Estimate
-from tools.campaign import Case, run_case
+from tools.campaign import Case, plan, run_case
+from tools.say import Refused
+from tools.vehicles import open_scenario
 
 FISH = ("fish", ("world.pool.vehicles=1",), "pool")
 ROV = ("rov", (), "station")
@@ -94,3 +96,33 @@ def test_an_estimator_that_deceives_its_failsafe_is_found_out(wrong, fault, seco
     monkeypatch.setattr(PoseEstimator, "_tell", wrong)
     broken = broken_by(ROV, seconds, fault)
     assert any(said in line for line in broken), broken
+
+
+POOL = ("world.pool.vehicles=1",)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("fish", POOL, "pool", 2393, 3.0, ("nan:estimator@1.78", "cut:wire@1.34+0.35")),
+        Case("fish", POOL, "pool", 3256, 1.54, ("stalled:loop@0.07+0.02", "exception:driver@1.51+0.15")),
+    ],
+    ids=["cut", "stalled"],
+)
+def test_a_controller_that_has_had_fewer_ticks_than_time_has_passed_is_replayed_up_to_its_bug(case):
+    assert run_case(case).broken == []
+
+
+def test_an_actuator_that_may_have_been_marked_may_as_well_not_have_been():
+    """Nearly off for long enough, then heard on target: what was counted by then counts on, if there was no mark."""
+    outcome = run_case(Case("fish", POOL, "pool", 3633, 3.91, ("brown-out:pulses@1+1.64/0.33",)))
+    assert outcome.broken == []
+
+
+def test_a_controller_behind_a_wire_is_given_no_fault_of_a_driver():
+    case = Case("fish", POOL, "pool", 0, 3.0, ())
+    for drawn in plan(open_scenario("fish", list(POOL), "pool")[0], case, 400, ["wire", "process"]):
+        wired = any(fault.split("@")[0].endswith(":wire") for fault in drawn.faults)
+        assert not (wired and any(fault.startswith("exception:driver") for fault in drawn.faults))
+    with pytest.raises(Refused, match="has no driver"):
+        run_case(Case("fish", POOL, "pool", 0, 0.1, ("cut:wire@0+0.02", "exception:driver@0")))
