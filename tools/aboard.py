@@ -27,6 +27,8 @@ from tools.recording import about_run, free_log, open_recorder
 from tools.shown import Shown
 from tools.station import open_stations
 
+ARM_WITHIN_S = 10.0  # of --arm's second
+
 
 def swim_aboard(args: argparse.Namespace) -> int:
     vehicle, scenario_name, scenario = open_controlled(args.vehicle, args.set, args.scenario)
@@ -175,9 +177,20 @@ class Aboard:
             self._kept.after_tick(time_ns)
         self._shown.take(time_ns)
 
+    def _arm_by_itself(self, tick: int) -> None:
+        """At its second, or soon after: chips take theirs to begin. Never once it was armed or somebody disarmed."""
+        loop = self._loop
+        if self._arm_tick is None or tick < self._arm_tick:
+            return
+        waited = tick - self._arm_tick
+        disarmed = any(kind == "disarm" for kind, *_ in loop.taken)
+        if loop.state.armed or disarmed or waited > ARM_WITHIN_S * loop.rate_hz:
+            self._arm_tick = None
+        elif waited % (loop.rate_hz // 2) == 0:
+            loop.arm()
+
     def _arm(self, tick: int) -> None:
-        if tick == self._arm_tick:
-            self._loop.arm()
+        self._arm_by_itself(tick)
         closed = self._driver.armed()
         if closed is None:
             return

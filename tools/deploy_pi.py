@@ -26,7 +26,10 @@ def arguments(command: argparse.ArgumentParser) -> None:
         "--scenario", metavar="NAME", help="which of the vehicle's scenarios (default: its first)"
     )
     command.add_argument(
-        "--arm", metavar="S", type=options.positive, help="arm this long after every start, without a switch"
+        "--arm",
+        metavar="S",
+        type=options.positive,
+        help="arm this long after every start, or as soon as it may, without a switch",
     )
     command.add_argument(
         "--mavlink",

@@ -119,5 +119,5 @@ def add_arm(command: argparse.ArgumentParser) -> None:
         "--arm",
         metavar="S",
         type=options.not_negative,
-        help="with --on pi or --mavlink: arm this many seconds after the start, without a person",
+        help="with --on pi or --mavlink: arm this many seconds after the start, or (pi) soon after, without a person",
     )
