@@ -110,7 +110,7 @@ class VehicleFile:
 
         What is not in the file reads as empty, if an empty table or list is allowed.
         """
-        expected, path = schema.type_info(kind), _path(key)
+        expected, path = _schema(kind), _path(key)
         value: Any = self.tables
         for depth, part in enumerate(path):
             if not isinstance(value, dict | list):
@@ -128,7 +128,7 @@ class VehicleFile:
     def make(self, key: str, value: Any, kind: type[T]) -> T:
         """As `read`, of a value that the file's own was put together with: the key says where it belongs."""
         path = _path(key)
-        check(self, path, value, schema.type_info(kind), unit_of(path[-1]))
+        check(self, path, value, _schema(kind), unit_of(path[-1]))
         return self.build(path, value, kind)
 
     def error(self, key: str, problem: str) -> VehicleFileError:
@@ -234,6 +234,16 @@ def _near_files(label: str) -> str:
     if near:
         return f"did you mean {os.path.join(folder, near[0])}?"
     return f"its folder has {', '.join(names[:8])}" if names else "its folder has no .toml file"
+
+
+_SCHEMAS: dict[Any, schema.Type] = {}
+
+
+def _schema(kind: Any) -> schema.Type:
+    """What a kind of table allows: looked at once, as a file is read again for every end of a parameter's range."""
+    if kind not in _SCHEMAS:
+        _SCHEMAS[kind] = schema.type_info(kind)
+    return _SCHEMAS[kind]
 
 
 def _path(key: str) -> Path:
