@@ -160,8 +160,9 @@ class Desk:
                 station = station or mavutil.mavlink_connection(f"{other}:127.0.0.1:{port}", retries=0)
                 if other != "udpin" or station.last_address:
                     station.mav.heartbeat_send(6, 8, 0, 0, 0)
-                # behind its first tick: a heartbeat comes before it
-                heard = station.recv_match(type="ATTITUDE", blocking=True, timeout=0.2)
+                # well behind its first tick, in which the plant may be compiled: a heartbeat comes before it
+                said = station.recv_match(type="ATTITUDE", blocking=True, timeout=0.2)
+                heard = said if said and said.time_boot_ms > 100 else None
             except OSError:  # nobody listens yet
                 time.sleep(0.2)
         if station:
