@@ -23,7 +23,7 @@ from onboard.chain.lead import Rows, down, euler_turn, turning
 from onboard.chain.model import JOINT
 from onboard.chain.soft_joint import universal_turn
 
-FOLLOW, STAY, EASY = 0.5, 0.1, 0.02  # m a rad
+FOLLOW, STAY, EASY = 2.0, 0.1, 0.02  # m a rad; keys can be held, what lies far beside them often not
 HOLD, LACK = 0.03, 0.3  # m a N, m a N m
 STIFF = 10.0  # m a rad, beyond a joint's limit
 KEEP, SPACE_M = 5.0, 0.05  # weight of what a point lacks of being so far from where it must not be

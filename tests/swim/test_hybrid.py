@@ -17,6 +17,11 @@ from tools.fleet import Fleet
 from tools.vehicles import open_scenario, open_vehicle
 
 MODES = {"mode1": 5.0, "mode2": 10.0, "mode3": 10.0}  # mm of mean error that the hand may have
+BASE_MM = {
+    "mode1": 550.0,
+    "mode2": 900.0,
+    "mode3": 960.0,
+}  # how far the base may give way: see README, "Soft joints"
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +48,7 @@ def test_the_hand_keeps_to_its_path_in_place_and_turn_and_no_joint_bends_past_it
     run = ran(mode)
     assert run["ee_mean_error_mm"] <= MODES[mode]
     assert run["max_joint_deg"] < 88.0 and run["switches"] <= 50
+    assert run["base_max_error_mm"] <= BASE_MM[mode]
 
 
 def test_travelling_between_balls_all_of_the_hull_stays_clear_and_every_place_is_reached(ran):
