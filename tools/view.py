@@ -90,7 +90,6 @@ def run(args: argparse.Namespace) -> int:
         if args.picture or args.film:
             export(args, page, source)
         else:
-            say.note(f"caudal: {page.run.title} on {page.url} (Ctrl-C ends)")
             show_recorded(page, source, args.at) if isinstance(source, Recorded) else show_live(page, source)
     except KeyboardInterrupt:
         pass
@@ -99,9 +98,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _tell(page: Any) -> None:
+    say.note(f"caudal: {page.run.title} on {page.url} (Ctrl-C ends)")
+
+
 def show_recorded(page: Any, recorded: Recorded, at_s: float) -> None:
     line = page.add_time_line(recorded)
     page.first_look(recorded.at(at_s))
+    _tell(page)
     line.go(at_s)
     while True:
         line.tell()
@@ -111,6 +115,7 @@ def show_recorded(page: Any, recorded: Recorded, at_s: float) -> None:
 
 def show_live(page: Any, watched: Watched) -> None:
     page.add_helm(watched)
+    _tell(page)
     while not watched.updates and not watched.gone:
         time.sleep(0.01)
     page.first_look(watched.newest)

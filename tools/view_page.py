@@ -161,7 +161,8 @@ class Page:
         position, at = self.stage.frame(moment, *OPENED)
         self.server.initial_camera.position, self.server.initial_camera.look_at = position, at
         self._follow.value = self._vehicle
-        self.stage.follow(self._vehicle, at)
+        self.stage.follow(self._vehicle, at, position)
+        self.server.on_client_connect(self.stage.meet)
 
     def put(self, moment: Moment, client: Any, size: tuple[int, int]) -> None:
         """This moment to this browser, at once, for a picture; the first says from where it is seen."""

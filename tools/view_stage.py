@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from tools.view_world import Surroundings
 
 FOV_RAD = 0.72  # of a camera, from its lowest to its highest
 SEEN = math.tan(FOV_RAD / 2)
+NEW_S = 3.0  # a browser that has just come
 SKY, SEA = (214, 234, 242), (112, 178, 205)
 
 
@@ -49,6 +51,10 @@ class Stage:
         self.world = Surroundings(scene, run)
         self.casts = {name: Cast(scene, run, name) for name in run.names}
         self.target = Targeted(scene, run)
+        self._way_m: np.ndarray | None = (
+            None  # from what is looked at to the camera, of a page that is opened
+        )
+        self._met_s: dict[int, float] = {}
         self.followed: str | None = None
         self._aside_m = np.zeros(3)
         self.shown = 0
@@ -82,9 +88,14 @@ class Stage:
         at = [self.run.value(moment, f"/{name}/state", f"want_{field}") for field in BASE[:3]]
         return None if None in at else np.array(at) * [1.0, 1.0, -1.0]
 
-    def follow(self, name: str | None, aim_m: np.ndarray | None = None) -> None:
-        """Let the cameras go along with a vehicle; what they look at now, or else its middle, stays in the middle."""
+    def follow(
+        self, name: str | None, aim_m: np.ndarray | None = None, from_m: np.ndarray | None = None
+    ) -> None:
+        """Let the cameras go along with a vehicle; what they look at now, or else its middle, stays in the middle.
+        `from_m`: where a browser that opens the page looks from."""
         self.followed = name
+        if aim_m is not None and from_m is not None:
+            self._way_m = from_m - aim_m
         self._aside_m = np.zeros(3) if aim_m is None or name is None else aim_m - self.casts[name].middle_m
 
     def _follow(self) -> None:
@@ -97,11 +108,23 @@ class Stage:
             return
         at = self.casts[self.followed].middle_m + self._aside_m
         for client in self.server.get_clients().values():
-            camera = client.camera
-            position, look_at = camera.position, camera.look_at
-            if np.abs(at - look_at).max() > 0.002:
-                camera.position = at + position - look_at
-                camera.look_at = at
+            self._aim(client, at)
+
+    def _aim(self, client: Any, at: np.ndarray) -> None:
+        """A browser that has just come still reports the camera of an empty page: that is nobody's choice."""
+        camera = client.camera
+        way = camera.position - camera.look_at
+        now_s = time.monotonic()
+        if now_s - self._met_s.setdefault(client.client_id, now_s) < NEW_S and self._way_m is not None:
+            way = self._way_m
+        if max(np.abs(at - camera.look_at).max(), np.abs(at + way - camera.position).max()) > 0.002:
+            camera.position = at + way
+            camera.look_at = at
+
+    def meet(self, client: Any) -> None:
+        """A browser has come: at once, as nothing may move for a while."""
+        if self.followed is not None:
+            self._aim(client, self.casts[self.followed].middle_m + self._aside_m)
 
     def frame(self, moment: Moment, aspect: float, filled: float) -> tuple[np.ndarray, np.ndarray]:
         """Where to look from, and at what: the first vehicle, from ahead, its right and above.

@@ -20,6 +20,7 @@ class Eye:
         import viser
 
         self._websock_connection = SimpleNamespace(queue_message=lambda message: None)
+        self.client_id = 0
         self.camera = viser.CameraHandle(self)  # type: ignore[arg-type]
         state = self.camera._state
         state.position, state.look_at, state.update_timestamp = np.array(position), np.array(look_at), 1.0
@@ -57,6 +58,7 @@ def page():
 def test_a_camera_that_goes_along_keeps_its_vehicle_in_the_middle_whatever_is_still_under_way(
     logs, page, monkeypatch
 ):
+    monkeypatch.setattr("tools.view_stage.NEW_S", 0.0)
     recorded = logs("ray", "cruise", 6.0)
     shown = page(recorded)
     shown.first_look(recorded.at(0.0))
@@ -73,6 +75,23 @@ def test_a_camera_that_goes_along_keeps_its_vehicle_in_the_middle_whatever_is_st
         assert np.allclose(eye.camera.position - eye.camera.look_at, [0.5, -0.4, 0.3])
         eye.camera._state = late[-3:][0]  # what the browser says of itself is old
     assert np.linalg.norm(cast.middle_m - start) > 0.3, "it has swum"
+
+
+def test_a_browser_that_has_just_come_looks_from_near_whatever_its_empty_page_says(logs, page, monkeypatch):
+    recorded = logs("ray", "cruise", 6.0)
+    shown = page(recorded)
+    shown.first_look(recorded.at(0.0))
+    opened = shown.server.initial_camera
+    way = opened.position - opened.look_at
+    eye = Eye([3.0, 3.0, 3.0], [0.0, 0.0, 0.0])
+    shown.stage.meet(eye)
+    assert np.allclose(eye.camera.position, opened.position) and np.allclose(
+        eye.camera.look_at, opened.look_at
+    )
+    monkeypatch.setattr(shown.server, "get_clients", lambda: {0: eye})
+    eye.camera._state = Eye([3.0, 3.0, 3.0], [0.0, 0.0, 0.0]).camera._state  # said before it heard of it
+    shown.stage.show(recorded.at(1.0))
+    assert np.allclose(eye.camera.position - eye.camera.look_at, way)
 
 
 def on_picture(points, position, at, aspect):
