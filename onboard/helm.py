@@ -43,12 +43,16 @@ class Helm:
         }
 
     def step(self):
-        """Once a tick: what was heard grows old."""
+        """Once a tick: what was heard grows old, and a mission may ask for a mode."""
         state = self._state
         if state.sticks_age < NEVER:
             state.sticks_age += 1
         if state.station_age < NEVER:
             state.station_age += 1
+        if state.mission_asks is not None:
+            refusal = self._mode(state.mission_asks, modes.MISSION_ITSELF)
+            if refusal is None or state.asked != modes.MISSION:  # a pilot has just said something else
+                state.mission_asks = None
 
     def take(self, kind, values):
         """Do an order: None, or the sentence that says why not."""
@@ -146,6 +150,10 @@ class Helm:
         if len(items) > MOST_ITEMS:
             return f"mission: {len(items)} items are too many; it takes {MOST_ITEMS}"
         for k, item in enumerate(items):
+            if isinstance(item, str):
+                if item not in modes.MAY[modes.MISSION_ITSELF]:
+                    return f"mission: item {k} asks for mode {item!r}, which is not for a mission to ask for"
+                continue
             _, _, depth_m, hold_s = item
             for value in item:
                 if not -FAR <= value <= FAR:
@@ -153,8 +161,11 @@ class Helm:
             if depth_m < 0 or hold_s < 0:
                 return f"mission: item {k} asks for a negative depth or time"
         state = self._state
-        state.mission = [[float(value) for value in item] for item in items]
+        state.mission = [
+            item if isinstance(item, str) else [float(value) for value in item] for item in items
+        ]
         state.mission_at = 0
+        state.mission_asks = None
         if state.asked == modes.MISSION and not items:
             state.asked = modes.HOLD
         return None
@@ -163,6 +174,7 @@ class Helm:
         if not (isinstance(k, int) and 0 <= k < len(self._state.mission)):
             return f"begin: there is no item {k!r}; the mission has {len(self._state.mission)}"
         self._state.mission_at = k
+        self._state.mission_asks = None
         return None
 
     def _station(self):

@@ -5,7 +5,8 @@
     hold      stays as well as it can              surface   goes up by what [surface] says
 
 A failsafe may put `hold` or `surface` in the place of what was asked for; a pilot may then ask for what he likes, and
-gets it once the failsafe has cleared. What a mission asks for counts only while the mission has the vehicle.
+gets it once the failsafe has cleared. A mission's items may ask for `hold` or `surface`; that counts only while the
+mission has the vehicle.
 """
 
 AUTO, MANUAL, HOLD, GOTO, MISSION, SURFACE = 0, 1, 2, 3, 4, 5
@@ -20,7 +21,7 @@ WRENCH = {AUTO: POSE, MANUAL: POSE, HOLD: POSE, GOTO: POSE, MISSION: POSE, SURFA
 CHAIN = {AUTO: POSE, HOLD: POSE, SURFACE: ()}
 
 PILOT, MISSION_ITSELF = "pilot", "mission"
-MAY = {PILOT: NAMES, MISSION_ITSELF: ("hold", "mission", "surface")}
+MAY = {PILOT: NAMES, MISSION_ITSELF: ("hold", "surface")}
 
 
 def missing(mode, modes, estimate):

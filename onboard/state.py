@@ -95,8 +95,10 @@ class State:
         self.station_age = NEVER  # since a ground station was heard
         self.host = {}  # what the computer knows of itself, by word
         self.place = None  # to go to: x, y, depth, heading; None where it stays as it is
-        self.mission = []  # way-points: x, y, depth, seconds to stay
+        self.mission = []  # way-points: x, y, depth, seconds to stay; between them names of modes to go into
         self.mission_at = 0  # the one it goes to
+        self.mission_passed = 0  # how many it has done so far, of this mission and all before it
+        self.mission_asks = None  # the mode that it wants from the next tick on
         self.not_following = [False] * len(board.actuators)  # actuators found not to do what they are told
         self.estimate = Estimate()
         self.want = Want()

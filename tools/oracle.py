@@ -45,6 +45,7 @@ class Seen:
         self.bad_command = False  # in the tick before
         self._bad_now = False
         self.asked = modes.AUTO
+        self._mission_asks: str | None = None  # in the tick before
         self.calm = True  # has nothing been upset yet
         self.places = Places(settings, self)
 
@@ -69,8 +70,13 @@ class Seen:
                 self.host[values[0]] = bool(values[1])
             elif refusal is None and kind == "mode":
                 self.asked = modes.NAMES.index(values[0])
-            elif refusal is None and kind == "mission" and not values[0] and self.asked == modes.MISSION:
-                self.asked = modes.HOLD
+            elif refusal is None and kind in ("mission", "begin"):
+                self._mission_asks = None
+                if kind == "mission" and not values[0] and self.asked == modes.MISSION:
+                    self.asked = modes.HOLD
+        if self._mission_asks and self.asked == modes.MISSION and loop.state.mission_asks is None:
+            self.asked = modes.NAMES.index(self._mission_asks)
+        self._mission_asks = loop.state.mission_asks
         self.bad_command = self._bad_now
         self._bad_now = loop.state.free and any(c is None or c != c for c in loop.state.commands)
         self.places.look()

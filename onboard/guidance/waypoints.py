@@ -6,7 +6,10 @@ from onboard.guidance.tasks import Steering
 
 
 class Visits:
-    """Goes through the mission's items: at each for as long as it says, then on; the last one stays wanted."""
+    """Goes through the mission's items: at each for as long as it says, then on; the last one stays wanted.
+
+    An item that names a mode asks for it; who asks for the mission again afterwards gets what follows.
+    """
 
     def __init__(self, near_m, guide_hz):
         self._near_m = near_m
@@ -15,20 +18,28 @@ class Visits:
         self._at = 0
 
     def goal(self, state):
-        """x, y, depth of the item that is wanted now; None if there is no mission."""
-        if not state.mission:
+        """x, y, depth of the item that is wanted now; None if it is no place, or there is no mission."""
+        if not state.mission or state.mission_asks is not None:
             return None
         if self._at != state.mission_at:
             self._at = state.mission_at
             self._stayed = 0
         last = len(state.mission) - 1
         item = state.mission[min(self._at, last)]
+        if isinstance(item, str):
+            state.mission_asks = item
+            if self._at <= last:
+                self._pass(state)
+            return None
         if self._at <= last and self._there(state.estimate, item):
             self._stayed += 1
             if self._stayed > item[3] * self._guide_hz:
-                state.mission_at += 1  # one past the last: the mission is done
-                return state.mission[min(state.mission_at, last)]
+                self._pass(state)
         return item
+
+    def _pass(self, state):
+        state.mission_at += 1  # one past the last: the mission is done
+        state.mission_passed += 1
 
     def _there(self, estimate, item):
         deep_m = 0.0 if estimate.depth_m is None else item[2] - estimate.depth_m

@@ -31,7 +31,7 @@ class Snapshot:
 
     __slots__ = (
         "action", "active", "armed", "asked", "battery_v", "estimate", "fault", "mission_at",
-        "mission_count", "mode", "overruns", "place", "tick", "worst_late_us",
+        "mission_count", "mission_passed", "mode", "overruns", "place", "tick", "worst_late_us",
     )  # fmt: skip
 
     def __init__(self, loop: Loop, battery: int | None) -> None:
@@ -49,6 +49,7 @@ class Snapshot:
         self.place = state.place
         self.mission_at = state.mission_at
         self.mission_count = len(state.mission)
+        self.mission_passed = state.mission_passed
         self.overruns = loop.overruns
         self.worst_late_us = loop.worst_late_us
 

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from onboard import modes
 from onboard.helm import MOST_ITEMS
 from onboard.station.dialect import mavlink, name_of
 from onboard.station.pilot import GLOBAL
@@ -15,9 +16,22 @@ WAYPOINTS = {
     mavlink.MAV_CMD_NAV_WAYPOINT: "a way-point; param1 is how long it stays (s)",
     mavlink.MAV_CMD_NAV_LOITER_TIME: "the same",
 }
+ENDINGS = {  # with the mode that the vehicle is in from then on
+    mavlink.MAV_CMD_NAV_LOITER_UNLIM: (
+        modes.HOLD,
+        "goes there, then mode hold; mode mission goes on behind it",
+    ),
+    mavlink.MAV_CMD_NAV_LAND: (modes.SURFACE, "goes there as deep as it was, then mode surface"),
+    mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH: (modes.SURFACE, "mode surface, where it is: back is up"),
+}
 PASSED_OVER = {
     mavlink.MAV_CMD_DO_CHANGE_SPEED: "kept and passed over: it swims at the speed of its file",
 }
+
+
+HERE = ((0, 0), (2**31 - 1, 2**31 - 1))  # as stations write "no place"
+
+Step = list[float] | str  # of the loop's mission: a way-point, or a mode's name
 
 
 class Wrong(Exception):
@@ -51,14 +65,27 @@ class Item:
         params = message.param1, message.param2, message.param3, message.param4
         return cls(message.frame, message.command, message.autocontinue, params, x, y, message.z)
 
-    def waypoint(self, craft: "Craft") -> list[float] | None:
-        """x, y, depth, seconds to stay; None for one that is passed over."""
+    def steps(self, craft: "Craft", deep_m: float | None) -> list[Step]:
+        """What it is to the loop; nothing if it is passed over. `deep_m`: the way-point before it."""
         if self.command in PASSED_OVER:
-            return None
-        if self.command not in WAYPOINTS:
+            return []
+        if self.command in WAYPOINTS:
+            stay_s = self.params[0] if math.isfinite(self.params[0]) else 0.0
+            return [[*self._place(craft), max(stay_s, 0.0)]]
+        if self.command not in ENDINGS:
             raise Wrong(
                 mavlink.MAV_MISSION_UNSUPPORTED, f"is {name_of('MAV_CMD', self.command)}, which is not there"
             )
+        mode = modes.NAMES[ENDINGS[self.command][0]]
+        if self.command == mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH or (self.x, self.y) in HERE:
+            return [mode]
+        x_m, y_m, depth_m = self._place(craft)
+        if self.command == mavlink.MAV_CMD_NAV_LAND and deep_m is not None:
+            depth_m = deep_m  # an altitude of 0, as stations write it, would take it up on its way
+        return [[x_m, y_m, depth_m, 0.0], mode]
+
+    def _place(self, craft: "Craft") -> tuple[float, float, float]:
+        """x, y, depth."""
         if self.frame in GLOBAL:
             if craft.places.origin is None:
                 raise Wrong(
@@ -79,8 +106,7 @@ class Item:
                 mavlink.MAV_MISSION_INVALID_PARAM7,
                 "lies above the water; an altitude is minus the depth" if depth_m < 0 else "has no depth",
             )
-        stay_s = self.params[0] if math.isfinite(self.params[0]) else 0.0
-        return [x_m, y_m, depth_m, max(stay_s, 0.0)]
+        return x_m, y_m, depth_m
 
 
 class Plan:
@@ -88,24 +114,30 @@ class Plan:
 
     def __init__(self) -> None:
         self.items: list[Item] = []
-        self.jumps = 0  # how often the current item was chosen by somebody
         self.uploading: Any = None  # a station's session
-        self._of_waypoint: list[int] = []
+        self._of_step: list[int] = []
 
-    def take(self, items: list[Item], waypoints: list[list[float] | None]) -> None:
+    def take(self, items: list[Item], steps: list[list[Step]]) -> None:
+        """`steps`: of each item."""
         self.items = items
-        self.jumps += 1
-        self._of_waypoint = [k for k, waypoint in enumerate(waypoints) if waypoint is not None]
+        self._of_step = [k for k, own in enumerate(steps) for _ in own]
 
-    def item_of(self, waypoint: int) -> int:
-        """The number of the item that a way-point came from; past the last, the last."""
-        return self._of_waypoint[min(waypoint, len(self._of_waypoint) - 1)] if self._of_waypoint else 0
+    def item_of(self, step: int) -> int:
+        """The number of the item that a step came from; past the last, the last."""
+        return self._of_step[min(step, len(self._of_step) - 1)] if self._of_step else 0
 
-    def waypoint_from(self, item: int) -> int | None:
-        """The first way-point at an item or behind it."""
-        for waypoint, number in enumerate(self._of_waypoint):
+    def ended_by(self, step: int) -> int | None:
+        """The number of the item whose last step this is."""
+        if not 0 <= step < len(self._of_step):
+            return None
+        item = self._of_step[step]
+        return item if self._of_step[step + 1 : step + 2] != [item] else None
+
+    def step_from(self, item: int) -> int | None:
+        """The first step of an item, or of the next that has any."""
+        for step, number in enumerate(self._of_step):
             if number >= item:
-                return waypoint
+                return step
         return None
 
 

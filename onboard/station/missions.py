@@ -3,9 +3,8 @@ receiver asks for each; a whole mission is one order to the loop."""
 
 from typing import TYPE_CHECKING, Any
 
-from onboard import modes
 from onboard.station.dialect import mavlink
-from onboard.station.mission_items import Item, Plan, Wrong, check_count
+from onboard.station.mission_items import Item, Plan, Step, Wrong, check_count
 
 if TYPE_CHECKING:
     from onboard.station.session import Session
@@ -41,8 +40,7 @@ class Missions:
         self._session = session
         self._craft = session.craft
         self._upload: Upload | None = None
-        self._at = self._craft.snapshot.mission_at
-        self._jumps = self._plan.jumps
+        self._passed = self._craft.snapshot.mission_passed
 
     @property
     def _plan(self) -> Plan:
@@ -124,19 +122,23 @@ class Missions:
             self._ack(mavlink.MAV_MISSION_ACCEPTED)
 
     def _take(self, items: list[Item]) -> None:
-        waypoints = []
+        steps: list[list[Step]] = []
+        told: list[Step] = []
+        deep_m = None
         for k, item in enumerate(items):
             try:
-                waypoints.append(item.waypoint(self._craft))
+                steps.append(item.steps(self._craft, deep_m))
             except Wrong as wrong:
                 self._end(wrong.result, f"mission: item {k} {wrong}")
                 return
-        told = [waypoint for waypoint in waypoints if waypoint is not None]
+            for step in steps[-1]:
+                told.append(step)
+                deep_m = deep_m if isinstance(step, str) else step[2]
         upload, asked_by = self._upload, self._session.heard_from
 
         def done(refusal: str | None) -> None:
             if refusal is None:
-                self._plan.take(items, waypoints)
+                self._plan.take(items, steps)
             if self._upload is not upload:  # another has begun meanwhile; it goes on, whatever became of this
                 if upload is None:  # of a clearing the station still wants to hear
                     self._ack(
@@ -146,7 +148,7 @@ class Missions:
             if refusal:
                 self._end(mavlink.MAV_MISSION_ERROR, refusal)
                 return
-            passed = len(items) - len(told)
+            passed = steps.count([])
             if passed:
                 text = f"mission: {passed} items are kept and passed over; it swims at its own speed"
                 self._session.text(mavlink.MAV_SEVERITY_NOTICE, text)
@@ -203,31 +205,29 @@ class Missions:
 
     def begin(self, item: int, done: Any = None) -> None:
         """Go to an item; `done(refusal)` when that is known."""
-        waypoint = self._plan.waypoint_from(item)
+        step = self._plan.step_from(item)
 
         def chosen(refusal: str | None) -> None:
             if refusal is None:
-                self._plan.jumps += 1
                 self._session.say_now(mavlink.MAVLINK_MSG_ID_MISSION_CURRENT)
             else:
                 self._session.text(mavlink.MAV_SEVERITY_WARNING, refusal)
             if done:
                 done(refusal)
 
-        if waypoint is None:
+        if step is None:
             chosen(f"begin: there is no item {item}; the mission has {len(self._plan.items)}")
-        elif not self._session.order("begin", waypoint, done=chosen):
+        elif not self._session.order("begin", step, done=chosen):
             chosen("begin: too many orders wait")
 
     def _tell_reached(self) -> None:
         now = self._craft.snapshot
-        if now.mission_at == self._at and self._jumps == self._plan.jumps:
-            return
-        reached = now.mode == modes.MISSION and self._jumps == self._plan.jumps
-        if reached and now.mission_at == self._at + 1:
-            self._session.say(mavlink.MAVLink_mission_item_reached_message(self._plan.item_of(self._at)))
+        for step in range(now.mission_at - (now.mission_passed - self._passed), now.mission_at):
+            item = self._plan.ended_by(step)
+            if item is not None:
+                self._session.say(mavlink.MAVLink_mission_item_reached_message(item))
             self._session.say_now(mavlink.MAVLINK_MSG_ID_MISSION_CURRENT)
-        self._at, self._jumps = now.mission_at, self._plan.jumps
+        self._passed = now.mission_passed
 
     def _ack(self, result: int, mission_type: int = WAY, to: tuple[int, int] | None = None) -> None:
         to = to or (self._upload.heard_from if self._upload else self._session.heard_from)

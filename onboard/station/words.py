@@ -9,7 +9,7 @@ from onboard.station.commands import Commands, command_names
 from onboard.station.dialect import mavlink, name_of
 from onboard.station.ftp import Ftp
 from onboard.station.logs import Logs
-from onboard.station.mission_items import PASSED_OVER, WAYPOINTS
+from onboard.station.mission_items import ENDINGS, PASSED_OVER, WAYPOINTS
 from onboard.station.missions import Missions
 from onboard.station.mode_numbers import NUMBERS
 from onboard.station.parameters import Parameters
@@ -91,7 +91,8 @@ def markdown() -> str:
     parts = (Session, Commands, Pilot, Parameters, Missions, Logs, Ftp)
     lines += _table(("message", ""), [row for part in parts for row in part.HEARS.items()])
     lines.append("\n## Items of a mission\n\n")
-    items = {**WAYPOINTS, **PASSED_OVER}
+    endings = {command: what for command, (_, what) in ENDINGS.items()}
+    items = {**WAYPOINTS, **endings, **PASSED_OVER}
     lines += _table(("item", ""), [(name_of("MAV_CMD", number), about) for number, about in items.items()])
     lines.append(
         "\n## Messages that are said\n\nA station may ask for other rates, and for any of them once.\n\n"

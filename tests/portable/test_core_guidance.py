@@ -9,6 +9,7 @@ from onboard.app import build_loop
 from onboard.guidance.cycle import Recoil, Schedule
 from onboard.guidance.detect import Detector
 from onboard.guidance.tasks import ClosedPath, Pursue, Steering, Track, Wander
+from onboard.guidance.waypoints import Visits
 from onboard.state import Estimate, State
 
 SQUARE_M = [[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0]]
@@ -307,3 +308,25 @@ def test_a_vehicle_without_a_bumper_never_backs_off():
     plain["bumper"] = ""
     board.sense()
     assert recoiling(5, Recoil(plain, board, 10), state) == 0
+
+
+def test_a_mission_asks_for_a_mode_where_its_items_say_so_and_waits_until_it_is_there():
+    _, _, state = bench()
+    state.mission = [[1.0, 0.0, 0.5, 0.0], "hold", [2.0, 0.0, 0.5, 0.0], "surface"]
+    visits = Visits(0.1, 10)
+    estimate = state.estimate
+    estimate.x_m, estimate.y_m, estimate.depth_m = 0.0, 0.0, 0.5
+    assert visits.goal(state)[0] == 1.0 and state.mission_at == 0
+    estimate.x_m = 0.95
+    visits.goal(state)
+    assert state.mission_at == state.mission_passed == 1
+    assert visits.goal(state) is None and state.mission_asks == "hold" and state.mission_at == 2
+    assert visits.goal(state) is None and state.mission_at == 2  # nothing goes on before it is heard
+    state.mission_asks = None
+    assert visits.goal(state)[0] == 2.0
+    estimate.x_m = 2.0
+    visits.goal(state)
+    assert visits.goal(state) is None and state.mission_asks == "surface"
+    assert state.mission_at == state.mission_passed == 4
+    state.mission_asks = None  # somebody asks for a mission that is done
+    assert visits.goal(state) is None and state.mission_asks == "surface" and state.mission_passed == 4

@@ -106,6 +106,14 @@ def test_a_mission_may_not_take_the_vehicle_from_its_pilot():
     assert "not for" in tell(loop, "mode", "hold", "stranger")
 
 
+def test_what_a_mission_asks_for_is_dropped_once_a_pilot_has_said_something_else():
+    loop = vehicle()
+    loop.state.asked = modes.MISSION
+    loop.state.mission_asks = "surface"
+    assert tell(loop, "mode", "manual", "pilot") is None
+    assert loop.state.asked == modes.MANUAL and loop.state.mission_asks is None
+
+
 def test_sticks_are_four_shares_and_grow_old():
     loop = vehicle()
     assert loop.state.sticks_age == NEVER

@@ -84,15 +84,18 @@ class Pilot:
                 return found
 
     def upload(self, items: list[tuple], frame: int = mavlink.MAV_FRAME_GLOBAL_RELATIVE_ALT_INT) -> int:
-        """Items are x, y (as on the wire), z and seconds to stay; the type of the MISSION_ACK."""
+        """Items are x, y (as on the wire), z, seconds to stay and, if it is no way-point, what it is.
+
+        The type of the MISSION_ACK.
+        """
         self.mav.mission_count_send(1, 1, len(items), 0)
         while True:
             message = self.hear("MISSION_REQUEST_INT", "MISSION_ACK")
             assert message
             if message.get_type() == "MISSION_ACK":
                 return message.type
-            x, y, z, stay_s = items[message.seq]
-            command = mavlink.MAV_CMD_NAV_WAYPOINT
+            x, y, z, stay_s, *other = items[message.seq]
+            command = other[0] if other else mavlink.MAV_CMD_NAV_WAYPOINT
             self.mav.mission_item_int_send(
                 1, 1, message.seq, frame, command, 0, 1, stay_s, 0, 0, float("nan"), x, y, z, 0
             )

@@ -109,9 +109,9 @@ async def go(vehicle: Afloat, drone) -> None:
         )
         for k in range(3)
     ]  # fmt: skip
-    await drone.mission.set_return_to_launch_after_mission(False)
+    await drone.mission.set_return_to_launch_after_mission(True)
     await drone.mission.upload_mission(MissionPlan(items))
-    assert len(vehicle.loop.state.mission) == 3
+    assert len(vehicle.loop.state.mission) == 4 and vehicle.loop.state.mission[3] == "surface"
     plan = await drone.mission.download_mission()
     assert [round(item.latitude_deg, 7) for item in plan.mission_items] == [47.3978, 47.39781, 47.39782]
     await drone.mission.start_mission()

@@ -3,10 +3,19 @@
 import pytest
 
 from onboard.station.dialect import mavlink
+from onboard.station.mission_items import Item, Plan
 from tests.station.mutations import Bench, station
 
 NAN = float("nan")
 PLACE = 473978000, 85456000, -0.5
+NOWHERE = 0, 0, 0.0
+WAYPOINT, UNLIMITED, RETURN, LAND, SPEED = (
+    mavlink.MAV_CMD_NAV_WAYPOINT,
+    mavlink.MAV_CMD_NAV_LOITER_UNLIM,
+    mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH,
+    mavlink.MAV_CMD_NAV_LAND,
+    mavlink.MAV_CMD_DO_CHANGE_SPEED,
+)
 
 
 class Uploader:
@@ -85,3 +94,54 @@ def test_an_upload_right_behind_a_clearing_is_taken():
     one.bench.tick()
     assert [ack.type for ack in one.heard("MISSION_ACK")] == [mavlink.MAV_MISSION_ACCEPTED] * 2
     assert len(one.mission) == 2
+
+
+def item(command: int, place: tuple[int, int, float] = PLACE) -> Item:
+    return Item(mavlink.MAV_FRAME_GLOBAL_RELATIVE_ALT_INT, command, 1, (0.0, 0.0, 0.0, NAN), *place)
+
+
+@pytest.mark.parametrize(
+    ("command", "place", "places", "mode"),
+    [
+        (WAYPOINT, PLACE, 1, None),
+        (UNLIMITED, PLACE, 1, "hold"),
+        (UNLIMITED, NOWHERE, 0, "hold"),
+        (LAND, PLACE, 1, "surface"),
+        (LAND, (2**31 - 1, 2**31 - 1, NAN), 0, "surface"),
+        (RETURN, PLACE, 0, "surface"),
+        (SPEED, NOWHERE, 0, None),
+    ],
+)
+def test_an_item_is_a_way_to_go_and_what_to_do_then(command, place, places, mode):
+    craft = Bench(None).craft
+    steps = item(command, place).steps(craft, None)
+    assert [step for step in steps if isinstance(step, str)] == ([mode] if mode else [])
+    ways = [step for step in steps if not isinstance(step, str)]
+    assert len(ways) == places and steps == ways + ([mode] if mode else [])
+    if places:
+        assert ways[0] == item(WAYPOINT).steps(craft, None)[0]
+
+
+def test_on_its_way_to_where_it_surfaces_it_stays_as_deep_as_it_was():
+    craft = Bench(None).craft
+    ashore = 473978000, 85456000, 0.0  # as stations write it
+    (_, _, depth_m, _), _ = item(LAND, ashore).steps(craft, 0.7)
+    assert depth_m == 0.7
+
+
+def test_an_item_is_reached_when_the_last_of_its_steps_is_done():
+    plan = Plan()
+    kinds = [SPEED, WAYPOINT, SPEED, LAND, RETURN]
+    craft = Bench(None).craft
+    items = [item(kind) for kind in kinds]
+    plan.take(items, [one.steps(craft, 0.5) for one in items])  # a place; a place, a mode; a mode
+    assert [plan.ended_by(step) for step in range(-1, 5)] == [None, 1, None, 3, 4, None]
+    assert [plan.step_from(k) for k in range(6)] == [0, 0, 1, 1, 3, None]
+    assert [plan.item_of(step) for step in range(5)] == [1, 3, 3, 4, 4]
+
+
+def test_a_mission_asks_for_no_mode_that_is_a_pilots():
+    one = Uploader()
+    one.bench.loop.tell("mission", [[0.0, 0.0, 0.5, 0.0], "manual"])
+    one.bench.tick()
+    assert "item 1 asks for mode 'manual'" in one.bench.loop.taken[0][3] and one.mission == []

@@ -116,6 +116,37 @@ def test_a_mission_is_swum_and_every_item_that_is_reached_is_told():
 
 
 @pytest.mark.parametrize(
+    ("vehicle", "scenario", "places_m"),
+    [("rov", "station", [(3.0, 1.8), (3.2, 1.8), (3.2, 2.0)]), ("fish", "track", [(2.0, 1.0), (2.0, 2.0), (1.2, 2.0)])],
+)  # fmt: skip
+def test_a_mission_waits_where_it_says_so_and_surfaces_at_its_end(vehicle, scenario, places_m):
+    port = free_port()
+    with Afloat(f"udp:{port}", vehicle=vehicle, scenario=scenario) as afloat:
+        pilot = Pilot(f"udpout:127.0.0.1:{port}")
+        pilot.meet()
+        kinds = (), (mavlink.MAV_CMD_NAV_LOITER_UNLIM,), (mavlink.MAV_CMD_NAV_LAND,)
+        items = [
+            (round(x_m * 1e4), -round(y_m * 1e4), 0.5, 0.0, *kind)
+            for (x_m, y_m), kind in zip(places_m, kinds, strict=True)
+        ]
+        assert pilot.upload(items, frame=mavlink.MAV_FRAME_LOCAL_NED) == mavlink.MAV_MISSION_ACCEPTED
+        assert [step for step in afloat.loop.state.mission if isinstance(step, str)] == ["hold", "surface"]
+        assert pilot.arm() == mavlink.MAV_RESULT_ACCEPTED
+        assert pilot.command(mavlink.MAV_CMD_MISSION_START, 0, 2) == mavlink.MAV_RESULT_ACCEPTED
+        assert [pilot.hear("MISSION_ITEM_REACHED").seq for _ in range(2)] == [0, 1]
+        until("it waits", lambda: afloat.loop.state.mode == modes.HOLD)
+        assert afloat.loop.state.mission_at == 3  # the third item's place
+        assert pilot.command(mavlink.MAV_CMD_DO_PAUSE_CONTINUE, 1) == mavlink.MAV_RESULT_ACCEPTED
+        assert pilot.hear("MISSION_ITEM_REACHED").seq == 2
+        until("it surfaces", lambda: afloat.loop.state.mode == modes.SURFACE)
+        assert afloat.loop.state.action == 0  # by its own mission, not by a failsafe
+        assert (
+            pilot.mode(4, 3) == mavlink.MAV_RESULT_ACCEPTED
+        )  # a pilot is asked back for what comes to its end
+        pilot.close()
+
+
+@pytest.mark.parametrize(
     ("item", "result"),
     [
         ((473978000, 85456000, 2.0, 0.0), mavlink.MAV_MISSION_INVALID_PARAM7),
