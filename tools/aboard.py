@@ -89,7 +89,8 @@ def swim_aboard(args: argparse.Namespace) -> int:
     else:
         lost = {"devices_lost": ", ".join(driver.lost) or "none", "fault": loop.fault or "none"}
         say.table(list((result | lost).items()))
-    return 1 if loop.fault else 0  # a loop that ticks and waits to be armed has not failed
+    # A loop that ticks and waits to be armed has not failed; one that was to arm itself and could not has.
+    return 1 if loop.fault or (args.arm is not None and aboard.arming.refusal) else 0
 
 
 class Told:

@@ -166,6 +166,7 @@ def swim(
     if arm_tick == 0:
         fleet.arm()  # which may wait for a controller on a wire
     clock = RealClock(fleet.period_us) if realtime else None
+    tick = 0
     try:
         for tick in itertools.count():
             if tick == ticks or fleet.fault:
@@ -179,6 +180,8 @@ def swim(
                 progress.at(tick * fleet.period_us / 1e6)
         return tick != ticks
     except KeyboardInterrupt:
+        if tick == 0:  # nothing has been swum, and there is nothing to tell of it
+            raise
         say.note("interrupted: actuators are safe, the log is complete so far")
         return ticks is not None
     finally:

@@ -61,7 +61,7 @@ def test_without_a_bus_the_loop_still_ticks_and_says_what_is_lost(tmp_path):
     process = on_base_install(tmp_path, "--for", "0.5", "--arm", "0.1")
     out, err = process.communicate(timeout=60)
     result = json.loads(out)
-    assert process.returncode == 0 and result["ticks"] == 50 and result["fault"] is None
+    assert process.returncode == 1 and result["ticks"] == 50 and result["fault"] is None
     assert result["not_armed"].startswith("fish_1 not armed: ") and result["not_armed"] in err
     lost = " ".join(result["devices_lost"])
     for device in (

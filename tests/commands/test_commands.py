@@ -106,6 +106,16 @@ def test_a_run_that_is_told_to_stop_ends_safe_with_a_complete_log(tmp_path, stop
     assert "fish_1" in out and Log(log_path).complete
 
 
+def test_a_run_that_is_told_to_stop_before_its_first_tick_says_so_and_no_more(tmp_path, monkeypatch, capsys):
+    def interrupted(fleet, late_us):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tools.fleet.Fleet.step", interrupted)
+    assert main(["run", "fish", "--for", "5", "--log", str(tmp_path / "a.mcap")]) == 130
+    out, err = capsys.readouterr()
+    assert out == "" and err.splitlines()[-1] == "caudal: interrupted" and Log(tmp_path / "a.mcap").complete
+
+
 def test_the_bench_prints_what_a_tick_costs(caudal):
     result = caudal.json("bench", "--for", 2)
     assert result["tick_median_us"] > 0 and result["tick_p99_us"] >= result["tick_median_us"]
