@@ -120,6 +120,8 @@ async def go(vehicle: Afloat, drone) -> None:
     await drone.offboard.start()
     assert vehicle.loop.state.asked == modes.GOTO
     assert vehicle.loop.state.place[:3] == pytest.approx([1.5, 1.0, 0.5])
+    await drone.offboard.stop()  # else its set-points go on, and the latest place counts
+    assert vehicle.loop.state.asked == modes.HOLD
     await drone.action.goto_location(47.39775, 8.5456, -0.25, 90.0)
     assert vehicle.loop.state.place[2:] == pytest.approx([0.25, -math.pi / 2])
     assert vehicle.loop.state.station_age < NEVER  # its heartbeats count as a station's
