@@ -21,7 +21,8 @@ import numpy as np
 
 from sim_plant.closure_spec import Pair, Rod, Tendon, guides_of
 from sim_plant.layout import F, N
-from sim_plant.tree_layout import FREEDOMS, KINDS, POSITIONS, Tree, rpy_matrix
+from sim_plant.tree_frames import rpy_matrix
+from sim_plant.tree_layout import FREEDOMS, KINDS, POSITIONS, Tree
 from sim_plant.tree_spec import Body, TreeSpec
 
 MOST_WAYS = 6  # freedoms of one link

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, overload
 import numpy as np
 
 from hal.vehicle_file import VehicleFile, VehicleFileError
-from sim_plant import tree, tree_step, tree_sums
+from sim_plant import tree, tree_step, tree_sums, water_forces
 from sim_plant.tree_layout import FREEDOMS, JOINTS_AT, POSITIONS, pack_tree, quaternion_turn
 from sim_plant.tree_spec import TreeSpec, buoyant_alone, disagreements
 
@@ -208,6 +208,13 @@ class Model:
         self._sweep(state)
         base = quaternion_turn(state[3:7])
         return base @ self.flat.bodies["turn"][i].reshape(3, 3), state[:3] + base @ self.flat.bodies["at"][i]
+
+    def water_forces(self, state: Vector) -> np.ndarray:
+        """(body in file order, 6): force (N) and moment about the body's origin (N m), world axes, of the water that
+        it moves through, as water_forces.py has it: without buoyancy and the inertia of carried water."""
+        out = np.zeros((len(self.bodies), 6))
+        water_forces.tell_water(self.flat, self._checked(state), out)
+        return out[[self._place[k] for k in range(len(self.bodies))]]
 
     def step(
         self,

@@ -171,14 +171,20 @@ def place(tree, x):
         place_body(bodies[i], bodies[bodies[i].parent], x)
 
 
-@compiled
-def sweep(tree, x):
-    """Place and weigh every body."""
-    place(tree, x)
+@inner
+def take_lags(tree, x):
+    """Put the foils' lags where their kernel looks for them."""
     for i in range(len(tree.foils)):
         foil = tree.foils[i]
         if foil.lags:
             foil.lag[0], foil.lag[1] = x[foil.lag_at], x[foil.lag_at + 1]
+
+
+@compiled
+def sweep(tree, x):
+    """Place and weigh every body."""
+    place(tree, x)
+    take_lags(tree, x)
     weigh(tree)
 
 

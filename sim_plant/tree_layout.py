@@ -24,6 +24,7 @@ from sim_plant.buoyancy import pack_hulls
 from sim_plant.foils import lag_states, pack_foils
 from sim_plant.layout import F, N
 from sim_plant.slender import pack_edges, pack_links
+from sim_plant.tree_frames import rpy_matrix, sorted_bodies
 from sim_plant.tree_spec import Body, TreeSpec, Tube
 from sim_plant.waves import pack_waves, spectrum_waves
 
@@ -103,16 +104,6 @@ class Tree(NamedTuple):
     keep: np.ndarray  # (state): the last sound one
 
 
-def rpy_matrix(rpy_deg: tuple[float, float, float]) -> np.ndarray:
-    """Roll about x, then pitch about y, then yaw about z, all fixed axes."""
-    (sr, sp, sy), (cr, cp, cy) = np.sin(np.radians(rpy_deg)), np.cos(np.radians(rpy_deg))
-    return np.array([
-        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-        [-sp, cp * sr, cp * cr],
-    ])  # fmt: skip
-
-
 def quaternion_turn(quaternion: np.ndarray) -> np.ndarray:
     """Turn 3x3 of a quaternion w x y z."""
     w, axis = quaternion[0], _skew(quaternion[1:])
@@ -144,17 +135,6 @@ def carried_inertia(body: Body) -> np.ndarray:
     if body.added_inertia is None:
         return np.zeros((6, 6))
     return shifted(body.added_inertia.matrix(), np.array(body.added_inertia.at_m))
-
-
-def sorted_bodies(bodies: list[Body]) -> list[int]:
-    """Indices, parents first, otherwise in file order."""
-    order, placed = [0], {bodies[0].name}
-    while len(order) < len(bodies):
-        for i, body in enumerate(bodies):
-            if i not in order and body.parent in placed:
-                order.append(i)
-                placed.add(body.name)
-    return order
 
 
 def pack_tree(spec: TreeSpec, gravity: bool, fluid: bool) -> tuple[Tree, list[int]]:

@@ -49,7 +49,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
         "--plain", action="store_true", help="no shadows: four times as fast where no graphics card draws"
     )
     command.add_argument("--sonar", action="store_true", help="show the sonars' wedges from the start")
-    command.add_argument("--forces", action="store_true", help="show weight and lift from the start")
+    command.add_argument(
+        "--forces", action="store_true", help="show weight, lift and the water's forces from the start"
+    )
 
 
 def size(text: str) -> tuple[int, int]:

@@ -37,6 +37,7 @@ class Watched:
         self._topics = [name for name, _ in hello["topics"]]
         self._rows: dict[str, Any] = {}
         self._paths: dict[str, deque] = {}
+        self._truths: dict[str, deque] = {}
         self.start_ns = 0
         self._newest = Moment(0.0, {})
         self.updates = 0
@@ -57,6 +58,13 @@ class Watched:
     def trail(self, vehicle: str, until_s: float, seconds: float) -> np.ndarray:
         path = list(self._paths.get(vehicle, ()))
         return np.array([point for time_s, point in path if until_s - seconds <= time_s]).reshape(-1, 3)
+
+    def beside(self, topic: str, time_s: float) -> tuple[np.ndarray, list[Any], int]:
+        """The last row up to an instant and two before it: (times (s) by the run's own clock, rows, which of them it
+        is). What comes after it is not known yet."""
+        until_ns = self.start_ns + round(time_s * 1e9)
+        last = [(at_ns, row) for at_ns, row in tuple(self._truths.get(topic, ())) if at_ns <= until_ns][-3:]
+        return np.array([at_ns / 1e9 for at_ns, _ in last]), [row for _, row in last], len(last) - 1
 
     def seconds(self, time_ns: int) -> float:
         return (time_ns - self.start_ns) / 1e9
@@ -110,6 +118,7 @@ class Watched:
         newest_ns = 0
         for k, time_ns, values in message["at"]:
             self._rows[self._topics[k]] = values
+            self._keep(self._topics[k], time_ns, values)
             newest_ns = max(newest_ns, time_ns)
         if not self.updates:
             self.start_ns = self.events[0].time_ns if self.events else newest_ns
@@ -123,6 +132,13 @@ class Watched:
                     continue
                 path = self._paths.setdefault(topic.split("/")[1], deque(maxlen=TRAIL_POINTS))
                 path.append((time_s, (at[0], at[1], -at[2])))
+
+    def _keep(self, topic: str, time_ns: int, values: Any) -> None:
+        """The last of a truth's rows: three that are shown, and what comes while they are."""
+        if topic.endswith("/truth"):
+            last = self._truths.setdefault(topic, deque(maxlen=8))
+            if not last or time_ns > last[-1][0]:
+                last.append((time_ns, values))
 
     def _send(self, message: list[Any]) -> None:
         with self._lock:

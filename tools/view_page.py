@@ -13,6 +13,7 @@ import viser
 
 from tools import say
 from tools.view_film import encoded, film_of, render
+from tools.view_forces import WATER_HINT
 from tools.view_helm import HelmPanel
 from tools.view_line import Watched
 from tools.view_panels import LightsPanel, NewsPanel, StatePanel, TimingPanel
@@ -26,9 +27,7 @@ WORDS_A_SECOND = 6
 OPENED = 1.3, 0.6  # a window's width by its height, and how much of it panels leave free
 PICTURED = 0.82
 PLAN_HINT = f"of a trajectory in time the next {PLAN_S:g} s"
-FORCES_HINT = (
-    "of each body, to one scale: pale weight, blue lift; drag and foils' forces are in no log, so not here"
-)
+FORCES_HINT = "of each body, to one scale: pale weight, blue lift"
 FILM_FPS = 25
 
 
@@ -119,12 +118,19 @@ class Page:
                 if self.run.vehicle.plant.tree
                 else None
             )
+            self._water = (
+                switch("Water's forces", False, each("visible", "forces"), WATER_HINT)
+                if self.stage.water
+                else None
+            )
 
     def choose(self, sonar: bool, forces: bool) -> None:
         if sonar and self._sonar:
             self._sonar.value = True
         if forces and self._forces:
             self._forces.value = True
+        if forces and self._water:
+            self._water.value = True
 
     def _picture_tab(self, gui: Any) -> None:
         picture = gui.add_button("Save a picture")
@@ -212,6 +218,8 @@ class Page:
         self._state.show(moment, self._vehicle, cast.figure, cast.immersed)
         self._lights.show(moment, self._vehicle)
         self._timing.show(moment, self._vehicle)
+        if self._water and self._water.hint != cast.forces.hint:
+            self._water.hint = cast.forces.hint
         source: Any = self.run.source
         self._news.show(source.events, source.start_ns, moment.time_s)
         if self._helm:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim_plant.spec import PlantSpec
-from sim_plant.tree_layout import rpy_matrix, sorted_bodies
+from sim_plant.tree_frames import rpy_matrix, sorted_bodies
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ class Source(Protocol):
     events: list[Event]
 
     def trail(self, vehicle: str, until_s: float, seconds: float) -> np.ndarray: ...
+    def beside(self, topic: str, time_s: float) -> tuple[np.ndarray, Sequence[Sequence[float]], int]: ...
 
 
 class Run:
@@ -148,6 +149,15 @@ class Recorded:
         path = self._tables[topic][first:last:thin][:, columns].astype(float)
         path[:, 2] *= -1
         return np.nan_to_num(path)
+
+    def beside(self, topic: str, time_s: float) -> tuple[np.ndarray, np.ndarray, int]:
+        """The row of an instant and its neighbours, three if there are: (times (s) by the run's own clock, rows, which
+        of them it is)."""
+        times = self._times[topic]
+        k = int(np.searchsorted(times, self.start_ns + round(time_s * 1e9), side="right")) - 1
+        first = max(min(k - 1, len(times) - 3), 0)
+        rows = slice(first, first + 3 if k >= 0 else 0)
+        return times[rows] / 1e9, self._tables[topic][rows], k - first
 
     def seconds(self, time_ns: int) -> float:
         return (time_ns - self.start_ns) / 1e9

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from tools.view_forces import Forces
 from tools.view_marks import Pushes, Sonar, Targeted, Trail, Wanted
 from tools.view_mesh import UP
 from tools.view_panels import immersions
 from tools.view_pose import attitude
 from tools.view_run import BASE, Moment, Run
 from tools.view_vehicle import Figure
+from tools.view_water import Water
 from tools.view_world import Surroundings
 
 FOV_RAD = 0.72  # of a camera, from its lowest to its highest
@@ -26,12 +28,14 @@ SKY, SEA = (214, 234, 242), (112, 178, 205)
 class Cast:
     """One vehicle with all that is drawn on it."""
 
-    def __init__(self, scene: Any, run: Run, name: str) -> None:
+    def __init__(self, scene: Any, run: Run, name: str, water: Water) -> None:
         self.name = name
         self.figure = Figure(scene, name, run.vehicle.plant, run.vehicle.look)
         self.trail = Trail(scene, name)
         self.sonar = Sonar(scene, run, name)
         self.pushes = Pushes(scene, run, name, self.figure)
+        tree = run.vehicle.plant.tree
+        self.forces = Forces(scene, water, name, self.figure, tree.body if tree else [])
         self.wanted = Wanted(scene, run, name, self.figure.length_m)
         self.label = scene.add_label(
             f"/{name}/label", name, position=(0.0, 0.0, 0.14 * self.figure.length_m + 0.03), font_screen_scale=0.8,
@@ -49,7 +53,8 @@ class Stage:
         scene = server.scene
         _light(scene)
         self.world = Surroundings(scene, run)
-        self.casts = {name: Cast(scene, run, name) for name in run.names}
+        self.water = Water(run)
+        self.casts = {name: Cast(scene, run, name, self.water) for name in run.names}
         self.target = Targeted(scene, run)
         self._way_m: np.ndarray | None = (
             None  # from what is looked at to the camera, of a page that is opened
@@ -77,6 +82,7 @@ class Stage:
                 cast.trail.show(run.source, name, moment.time_s)
                 cast.sonar.show(moment)
                 cast.pushes.show(moment, turns, places, turn, -depth_m)
+                cast.forces.show(moment, turns, places, turn)
                 cast.wanted.show(moment)
             self.target.show(moment)
             lead = self.casts[self.followed or run.names[0]]

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from sim_plant.model import Model
-from sim_plant.tree_layout import rpy_matrix
+from sim_plant.tree_frames import rpy_matrix
 from sim_plant.tree_spec import Body, TreeSpec
 
 KINDS = ["revolute", "prismatic", "spherical", "fixed"]

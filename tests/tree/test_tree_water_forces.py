@@ -1,0 +1,89 @@
+"""What the water does to each body, told one by one: it is what the recursions take, and what formulas say."""
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from sim_plant.model import Model
+from sim_plant.tree_layout import quaternion_turn
+from sim_plant.tree_spec import Body, Drag, TreeSpec
+from sim_plant.water_spec import Slender
+from tools.vehicles import open_vehicle
+
+DENSITY = 1000.0
+INERTIA = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
+
+
+def moved(model: Model, speed_m_s: tuple[float, float, float], deep_m: float = 5.0) -> np.ndarray:
+    x = model.state()
+    x[2], x[7:10] = -deep_m, speed_m_s
+    return x
+
+
+def test_a_body_dragged_through_still_water_meets_its_drag_at_its_place():
+    drag = Drag(at_m=(0.1, 0.0, 0.0), linear=(1.0, 2.0, 3.0, 0, 0, 0), quadratic=(4.0, 5.0, 6.0, 0, 0, 0))
+    model = Model(TreeSpec(body=[Body(name="hull", mass_kg=1.0, inertia_kg_m2=INERTIA, drag=drag)]))
+    (told,) = model.water_forces(moved(model, (0.5, -0.3, 0.2)))
+    force_n = [-(1.0 + 4.0 * 0.5) * 0.5, (2.0 + 5.0 * 0.3) * 0.3, -(3.0 + 6.0 * 0.2) * 0.2]
+    assert told[:3] == pytest.approx(force_n, rel=1e-12)
+    assert told[3:] == pytest.approx(np.cross([0.1, 0.0, 0.0], force_n), rel=1e-12)
+
+
+def test_a_slender_link_pulled_across_and_along_meets_taylors_resistance():
+    link = Slender(from_m=(-0.5, 0.0, 0.0), to_m=(0.5, 0.0, 0.0), diameter_m=0.1, cn=1.2, ct=0.02)
+    model = Model(
+        TreeSpec(
+            body=[Body(name="link", mass_kg=1.0, inertia_kg_m2=INERTIA, slender=[link])],
+            density_kg_m3=DENSITY,
+        )
+    )
+    across, along = (
+        model.water_forces(moved(model, speed))[0] for speed in ((0.0, 0.4, 0.0), (0.4, 0.0, 0.0))
+    )
+    assert across == pytest.approx([0, -0.5 * DENSITY * 0.1 * 1.0 * 1.2 * 0.4**2, 0, 0, 0, 0], abs=1e-12)
+    assert along == pytest.approx(
+        [-0.5 * DENSITY * np.pi * 0.1 * 1.0 * 0.02 * 0.4**2, 0, 0, 0, 0, 0], abs=1e-12
+    )
+
+
+def test_who_drifts_with_the_current_feels_nothing():
+    for name in ("fish", "snake", "ray", "rov", "hybrid"):
+        tree = open_vehicle(name).plant.tree
+        assert tree is not None
+        model = Model(replace(tree, current_m_s=(0.3, -0.1, 0.0)))
+        assert np.abs(model.water_forces(moved(model, (0.3, -0.1, 0.0)))).max() < 1e-15
+        assert np.abs(model.water_forces(moved(model, (0.0, 0.0, 0.0)))).max() > 1e-3
+
+
+@pytest.mark.parametrize("name", ("fish", "snake", "ray", "rov", "hybrid"))
+def test_it_is_what_the_recursions_take_off_what_each_body_asks_for(name):
+    """Against the same tree without these forces: all else that `sweep` puts on a body is the same."""
+    tree = open_vehicle(name).plant.tree
+    assert tree is not None
+    still = [replace(b, drag=None, foil=[], edge=[], slender=[]) for b in tree.body]
+    model, bare = Model(tree), Model(replace(tree, body=still))
+    rng = np.random.default_rng(2)
+    for _ in range(5):
+        x = model.state()
+        x[2] = rng.uniform(-0.5, 0.0)
+        x[3:7] += 0.3 * rng.standard_normal(4)
+        x[7:] = 0.5 * rng.standard_normal(len(x) - 7)
+        told = model.water_forces(x)
+        model._sweep(x)
+        bare._sweep(x)
+        base = quaternion_turn(x[3:7])
+        for k, body in enumerate(model.bodies):
+            i = model.place(body)
+            taken = bare.flat.bodies["force"][i] - model.flat.bodies["force"][i]
+            moment = base.T @ told[k, 3:] + np.cross(model.flat.bodies["at"][i], base.T @ told[k, :3])
+            assert taken[:3] == pytest.approx(base.T @ told[k, :3], abs=1e-9)
+            assert taken[3:] == pytest.approx(moment, abs=1e-9)
+
+
+def test_a_tether_that_pulls_is_not_the_water():
+    model = Model(TreeSpec(body=[Body(name="hull", mass_kg=1.0, inertia_kg_m2=INERTIA)]))
+    model.flat.water["tethered"], model.flat.water["tether_stiffness"] = 1, 100.0
+    x = moved(model, (0.0, 0.0, 0.0))
+    assert np.abs(model.forward_dynamics(x)[:3]).max() > 100, "it does pull"
+    assert np.abs(model.water_forces(x)).max() == 0.0
+    assert model.flat.water["tethered"][0] == 1, "and goes on pulling"
