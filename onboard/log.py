@@ -102,7 +102,8 @@ class Columns:
 class Log:
     """One recorded run: `run` holds what it was started with, `topics` and `events` what happened.
 
-    `only`: the last words of the topics that are wanted; the others are passed over.
+    `only`: the last words of the topics that are wanted; the others are passed over. With none of them what the run
+    was started with is all that is read.
     """
 
     def __init__(self, path, only: tuple[str, ...] | None = None):
@@ -155,6 +156,8 @@ class Log:
                 continue
             if library is not None and library.split(" ")[0] != LIBRARY:
                 raise LogError(f"{self.path} was written by {library or 'another program'}, not by caudal.")
+            if about is not None and self._only == ():
+                break
             if opcode == Opcode.CHUNK and about is not None:
                 self._take(chunk)
         if about is None:

@@ -4,12 +4,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sim_plant.spec import PlantSpec
+from sim_plant.spec import read as read_plant
+from tools.recorded import vehicle_file
 from tools.report_plot import Plot, Reported
+from tools.report_tip import beside_way_m, tip_in_base, tip_in_world
 from tools.summary import aligned
+from tools.view_run import BASE
 
 BAND = (0.2, 0.4)  # where fish and whales swim (Taylor, Nudds and Thomas 2003)
 AT_REST_PER_S = 0.1  # lengths of the tail a second: below, a Strouhal number says nothing
 LEAST_BEAT = 0.01  # of the tail's length: less is no beat
+IN_WORLD = "in the world, across the mean way that is swum, so that the head's recoil counts"
+ON_BODY = "against the body, as told: without the truth nobody knows how the head recoils"
 LEAST_S = 3.0
 LEAST_BEATS = 3
 SETTLED = 0.05  # change of speed within the part that is judged
@@ -80,8 +87,39 @@ def beats_of(told: Reported) -> Beats | None:
         return None
     columns = [told.column(kind, joint + ending) for joint in gait["joints"]]
     time_s, speed_m_s, *joints = aligned(told.time_s(kind), told.column(*speed), *columns)
-    lengths_m = links_m(gait)
-    return beats(time_s, tip_m(np.array(joints).T, lengths_m), speed_m_s, LEAST_BEAT * sum(lengths_m))
+    lengths_m, angles_rad = links_m(gait), np.array(joints).T
+    least_m = LEAST_BEAT * sum(lengths_m)
+    found = beats(time_s, tip_m(angles_rad, lengths_m), speed_m_s, least_m)
+    if not in_world(told) or not len(found.time_s):
+        return found
+    plant = read_plant(vehicle_file(told.log))
+    beside_m = _beside_m(told, plant, time_s, angles_rad, lengths_m, found)
+    return beats(time_s, beside_m, speed_m_s, least_m)
+
+
+def in_world(told: Reported) -> bool:
+    """Whether the log says where tail and head truly were, so that the head's recoil counts."""
+    fields = [*BASE[:4], *(f"{joint}_rad" for joint in told.settings["gait"]["joints"])]
+    return all(told.has("truth", field) for field in fields)
+
+
+def _beside_m(
+    told: Reported,
+    plant: PlantSpec,
+    time_s: np.ndarray,
+    angles_rad: np.ndarray,
+    lengths_m: list[float],
+    found: Beats,
+) -> np.ndarray:
+    """(tick): the tip's way to the sides of the mean way; `found` says how long beats are."""
+    still = np.zeros(len(time_s))  # the quick law neither rolls nor pitches
+    base = np.column_stack(
+        [told.column("truth", f)[: len(time_s)] if told.has("truth", f) else still for f in BASE]
+    )
+    base[:, 3] = np.unwrap(base[:, 3])
+    tip = tip_in_base(plant, told.settings["gait"]["joints"], angles_rad, lengths_m[-1])
+    beat_s = np.interp(time_s, found.time_s, 1 / found.frequency_hz)
+    return beside_way_m(time_s, base, tip_in_world(base, tip), beat_s, sum(lengths_m))
 
 
 def beats(time_s: np.ndarray, tip: np.ndarray, speed_m_s: np.ndarray, least_m: float) -> Beats:
@@ -138,8 +176,9 @@ def _strouhal(told: Reported) -> Plot | None:
     return Plot(
         "Speed and Strouhal number",
         figure,
-        "Once at speed its beats should lie in the green band, where animals swim: A is the tip's way from side to "
-        "side against the body, and nearly at rest (a tenth of a tail's length a second) there is no dot.",
+        f"Once at speed its beats should lie in the green band, where animals swim: A is the tip's way from side to "
+        f"side {IN_WORLD if in_world(told) else ON_BODY}, and nearly at rest (a tenth of a tail's length a second) "
+        f"there is no dot.",
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from onboard.live import PORT
+from onboard.log import Log
 from tools import options, say
 from tools.view_film import FILMS, PICTURES, check, save_film, save_picture
 from tools.view_line import Watched
@@ -46,7 +47,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--fps", type=options.whole, default=25, help="of the film")
     command.add_argument("--size", type=size, default=(1280, 720), metavar="WxH", help="of picture and film")
     command.add_argument(
-        "--plain", action="store_true", help="no shadows: four times as fast where no graphics card draws"
+        "--plain",
+        action="store_true",
+        help="pictures and films without shadows and reflections: five times as fast where no graphics card draws",
     )
     command.add_argument("--sonar", action="store_true", help="show the sonars' wedges from the start")
     command.add_argument(
@@ -69,46 +72,65 @@ def address(text: str) -> tuple[str, int]:
     return host or "127.0.0.1", int(port)
 
 
+def url(server: Any) -> str:
+    host = server.get_host()
+    return f"http://{'127.0.0.1' if host in ('0.0.0.0', '') else host}:{server.get_port()}"
+
+
 def run(args: argparse.Namespace) -> int:
     for path, kinds in ((args.picture, PICTURES), (args.film, FILMS)):
         if path:
             check(path, kinds)
-    source: Any
-    if args.what.endswith(".mcap") or Path(args.what).exists():
-        source = Recorded(Path(args.what))
-        if not 0 <= args.at <= source.end_s:
-            raise say.Refused(f"--at {args.at:g}: the log goes from 0 to {source.end_s:.2f} s")
-    else:
-        source = Watched(address(args.what))
+    log = Path(args.what) if args.what.endswith(".mcap") or Path(args.what).exists() else None
+    shown = None
+    if log is None:
         if args.picture or args.film:
             raise say.Refused("pictures and films are made of logs; of a run, by the buttons in its page")
-    from tools.view_page import Page
+        shown = Run(Watched(address(args.what)))
+    elif args.at:
+        shown = recorded_run(log, args.at)
+    else:
+        Log(
+            log, only=()
+        )  # what is no log is refused before there is a page; the rest is read while a browser loads it
+    from tools.view_page import Page, end, serve
 
-    page = Page(Run(source), args.host, args.port)
-    page.choose(sonar=args.sonar, forces=args.forces)
-    if args.plain:
-        page.server.scene.configure_default_lights(cast_shadow=False)
+    server = serve(args.host, args.port)
     try:
+        if not (args.picture or args.film):
+            what = shown.title if shown else args.what
+            say.note(f"caudal: {what} on {url(server)} (Ctrl-C ends)")
+        shown = shown or recorded_run(log, args.at)
+        source: Any = shown.source
+        with server.atomic():  # whoever looks already gets all of it at once
+            page = Page(shown, server)
+        exported = bool(args.picture or args.film)
+        page.choose(sonar=args.sonar, forces=args.forces, light=exported and not args.plain)
         if args.picture or args.film:
             export(args, page, source)
+        elif log:
+            show_recorded(page, source, args.at)
         else:
-            show_recorded(page, source, args.at) if isinstance(source, Recorded) else show_live(page, source)
+            show_live(page, source)
     except KeyboardInterrupt:
         pass
     finally:
-        page.close()
+        end(server)
     return 0
 
 
-def _tell(page: Any) -> None:
-    say.note(f"caudal: {page.run.title} on {page.url} (Ctrl-C ends)")
+def recorded_run(log: Path, at_s: float) -> Run:
+    recorded = Recorded(log)
+    if not 0 <= at_s <= recorded.end_s:
+        raise say.Refused(f"--at {at_s:g}: the log goes from 0 to {recorded.end_s:.2f} s")
+    return Run(recorded)
 
 
 def show_recorded(page: Any, recorded: Recorded, at_s: float) -> None:
-    line = page.add_time_line(recorded)
-    page.first_look(recorded.at(at_s))
-    _tell(page)
-    line.go(at_s)
+    with page.server.atomic():
+        line = page.add_time_line(recorded)
+        page.first_look(recorded.at(at_s))
+        line.go(at_s)
     while True:
         line.tell()
         page.keep_up(recorded.at(line.now_s(page.looked_at)))
@@ -117,7 +139,6 @@ def show_recorded(page: Any, recorded: Recorded, at_s: float) -> None:
 
 def show_live(page: Any, watched: Watched) -> None:
     page.add_helm(watched)
-    _tell(page)
     while not watched.updates and not watched.gone:
         time.sleep(0.01)
     page.first_look(watched.newest)
@@ -135,10 +156,10 @@ def export(args: argparse.Namespace, page: Any, recorded: Recorded) -> None:
         page.put(moment, client, args.size)
 
     if args.picture:
-        save_picture(page.server, page.url, show, args.at, args.picture, args.size)
+        save_picture(page.server, url(page.server), show, args.at, args.picture, args.size)
         print(args.picture)
     if args.film:
         times_s = args.at + np.arange(0.0, args.seconds, args.speed / args.fps)
         times_s = times_s[times_s <= recorded.end_s]
-        save_film(page.server, page.url, show, times_s, args.film, args.size, args.fps)
+        save_film(page.server, url(page.server), show, times_s, args.film, args.size, args.fps)
         print(f"{args.film}: {len(times_s)} frames")

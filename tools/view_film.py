@@ -19,6 +19,7 @@ RENDER_S = 120.0  # a browser that draws on the processor may take long over its
 OPEN_S = 90.0
 SETTLE_S = 30.0  # after which a browser has loaded all that it will
 SAME = 4  # pictures, half a second apart
+LEAST_WINDOW = 500, 300
 
 
 def check(path: Path, kinds: tuple[str, ...]) -> None:
@@ -119,10 +120,15 @@ def opened(server: Any, page: Headless, patience_s: float = OPEN_S) -> Any:
     raise Refused("the browser did not open the view; is it one that can show WebGL?")
 
 
+def window(size: tuple[int, int]) -> tuple[int, int]:
+    """Of a browser that renders pictures of that size: it is drawn as well, each time, for nobody to see."""
+    return max(size[0] // 2, LEAST_WINDOW[0]), max(size[1] // 2, LEAST_WINDOW[1])
+
+
 def save_picture(
     server: Any, url: str, show: Callable[[float, Any], None], at_s: float, path: Path, size: tuple[int, int]
 ) -> None:
-    with Headless(url, *size) as page:
+    with Headless(url, *window(size)) as page:
         client = opened(server, page)
         show(at_s, client)
         picture = encoded(settled(client, *size), path.suffix.lower())
@@ -142,7 +148,7 @@ def save_film(
     fps: int,
 ) -> None:
     progress = Progress("filming", len(times_s), "frames")
-    with Headless(url, *size) as page:
+    with Headless(url, *window(size)) as page:
         client = opened(server, page)
         show(float(times_s[0]), client)
         settled(client, *size)

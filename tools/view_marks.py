@@ -59,24 +59,28 @@ class Sonar:
             if sensor.get("place")
         ]
         self._heard = {beam[0]: beam[1]["range_m"] for beam in self._beams}
+        self._scene, self._name = scene, name
         self._handles: list[Any] = []
         self._rims: list[Any] = []
+        self._visible = False
+
+    def _draw(self) -> None:
+        """Dozens of shapes, which a browser that opens the page is spared until somebody wants to see them."""
         for sensor, place, *_ in self._beams:
             vertices = _wedge(place, place["range_m"])
             faces = np.array([[0, k + 1, k + 2] for k in range(STEPS)])
             self._handles.append(
-                scene.add_mesh_simple(
-                    f"/{name}/sonar_{sensor}", vertices, faces, color=rgb(FAR), opacity=FAINT, side="double",
-                    cast_shadow=False, receive_shadow=False, visible=False,
+                self._scene.add_mesh_simple(
+                    f"/{self._name}/sonar_{sensor}", vertices, faces, color=rgb(FAR), opacity=FAINT, side="double",
+                    cast_shadow=False, receive_shadow=False,
                 )
             )  # fmt: skip
             self._rims.append(
-                scene.add_line_segments(
-                    f"/{name}/sonar_{sensor}_rim", *_rim(vertices, rgb(FAR)), thickness=2.0, thickness_units="screen",
-                    visible=False,
+                self._scene.add_line_segments(
+                    f"/{self._name}/sonar_{sensor}_rim", *_rim(vertices, rgb(FAR)), thickness=2.0,
+                    thickness_units="screen",
                 )
             )  # fmt: skip
-        self._visible = False
 
     def __bool__(self) -> bool:
         return bool(self._beams)
@@ -88,6 +92,8 @@ class Sonar:
     @visible.setter
     def visible(self, visible: bool) -> None:
         self._visible = visible
+        if visible and not self._handles:
+            self._draw()
         for handle in (*self._handles, *self._rims):
             handle.visible = visible
 

@@ -29,20 +29,30 @@ PICTURED = 0.82
 PLAN_HINT = f"of a trajectory in time the next {PLAN_S:g} s"
 FORCES_HINT = "of each body, to one scale: pale weight, blue lift"
 FILM_FPS = 25
+LIGHT_HINT = "slow where no graphics card draws"
+
+
+def serve(host: str, port: int) -> viser.ViserServer:
+    """An empty page, for browsers to load while what it will show is read."""
+    logging.getLogger("websockets").setLevel(logging.CRITICAL)  # a browser that goes away is no news
+    with contextlib.redirect_stdout(io.StringIO()):  # it would draw a frame round its address
+        try:
+            return viser.ViserServer(host=host, port=port, label="caudal", verbose=False)
+        except OSError as error:
+            raise say.Refused(f"the page cannot be served on {host}:{port}: {error.strerror}") from error
+
+
+def end(server: viser.ViserServer) -> None:
+    with contextlib.redirect_stdout(io.StringIO()):
+        server.stop()
 
 
 class Page:
-    def __init__(self, run: Run, host: str, port: int) -> None:
+    def __init__(self, run: Run, server: viser.ViserServer) -> None:
         self.run = run
-        logging.getLogger("websockets").setLevel(logging.CRITICAL)  # a browser that goes away is no news
-        with contextlib.redirect_stdout(io.StringIO()):  # it would draw a frame round its address
-            try:
-                self.server = viser.ViserServer(host=host, port=port, label=run.title, verbose=False)
-            except OSError as error:
-                raise say.Refused(f"the page cannot be served on {host}:{port}: {error.strerror}") from error
-        shown = "127.0.0.1" if host in ("0.0.0.0", "") else host
-        self.url = f"http://{shown}:{self.server.get_port()}"
+        self.server = server
         gui = self.server.gui
+        gui.set_panel_label(run.title)
         gui.configure_theme(
             show_logo=False, show_share_button=False, brand_color=(24, 126, 166), control_width="medium"
         )
@@ -101,7 +111,7 @@ class Page:
             self._follow = follow
             if self.stage.world.pool:
                 gui.add_button("See the whole pool").on_click(lambda event: self._see_all(event.client))
-            switch("Shadows", True, lambda on: self.server.scene.configure_default_lights(cast_shadow=on))
+            self._light = switch("Shadows and reflections", False, self.stage.light, LIGHT_HINT)
             switch("Water", True, lambda on: setattr(self.stage.world.surface, "visible", on))
             switch("Trails", True, each("visible", "trail"))
             switch("Names", True, each("visible", "label"))
@@ -124,7 +134,8 @@ class Page:
                 else None
             )
 
-    def choose(self, sonar: bool, forces: bool) -> None:
+    def choose(self, sonar: bool, forces: bool, light: bool) -> None:
+        self._light.value = light
         if sonar and self._sonar:
             self._sonar.value = True
         if forces and self._forces:
@@ -280,7 +291,3 @@ class Page:
             time.sleep(0.005)
         if self._moment is not None:
             self.stage.show(self._moment)
-
-    def close(self) -> None:
-        with contextlib.redirect_stdout(io.StringIO()):
-            self.server.stop()

@@ -22,7 +22,7 @@ from tools.view_world import Surroundings
 FOV_RAD = 0.72  # of a camera, from its lowest to its highest
 SEEN = math.tan(FOV_RAD / 2)
 NEW_S = 3.0  # a browser that has just come
-SKY, SEA = (214, 234, 242), (112, 178, 205)
+SKY, SEA, GROUND = (214, 234, 242), (112, 178, 205), (170, 160, 145)
 
 
 class Cast:
@@ -51,7 +51,7 @@ class Stage:
         self.server = server
         self.run = run
         scene = server.scene
-        _light(scene)
+        self._daylight = _daylight(scene)
         self.world = Surroundings(scene, run)
         self.water = Water(run)
         self.casts = {name: Cast(scene, run, name, self.water) for name in run.names}
@@ -63,6 +63,13 @@ class Stage:
         self.followed: str | None = None
         self._aside_m = np.zeros(3)
         self.shown = 0
+
+    def light(self, full: bool) -> None:
+        """With shadows and reflections, over whose first picture a browser without a graphics card takes seconds."""
+        scene = self.server.scene
+        self._daylight.visible = not full
+        scene.configure_environment_map("city" if full else None, environment_intensity=0.8)
+        scene.configure_default_lights(cast_shadow=full)
 
     def show(self, moment: Moment) -> None:
         """All of a moment at once, to whoever looks."""
@@ -175,10 +182,12 @@ def fitted(points: np.ndarray, way: np.ndarray, aspect: float, seen: float) -> t
     return at + far * back, at
 
 
-def _light(scene: Any) -> None:
+def _daylight(scene: Any) -> Any:
+    """Sky and sea, and light from above that any browser draws at once."""
     scene.set_up_direction("+z")
     scene.world_axes.visible = False
-    scene.configure_environment_map("city", environment_intensity=0.8)
     rows = np.linspace(0, 1, 256)[:, None, None]
     gradient = np.array(SKY) * (1 - rows) + np.array(SEA) * rows
     scene.set_background_image(np.repeat(gradient, 16, axis=1).astype(np.uint8), format="png")
+    scene.configure_default_lights(cast_shadow=False)
+    return scene.add_light_hemisphere("/daylight", sky_color=SKY, ground_color=GROUND, intensity=2.0)

@@ -26,7 +26,8 @@ class TimeLine:
         )
         self._told_s = float(self._slider.value)
         self._play = gui.add_button("Pause" if playing else "Play")
-        self._play.on_click(lambda _: self.play(not self._playing))
+        self._pressed = False
+        self._play.on_click(lambda _: setattr(self, "_pressed", True))
         self._speed = gui.add_dropdown("Speed", SPEEDS, initial_value="1")
         self._texts = {}
         for event in recorded.events[:BOOKMARKS]:
@@ -73,6 +74,7 @@ class TimeLine:
             if self._playing or self._hand_s:
                 self._hand_s = time.monotonic()
             self.play(False)
+            self._pressed = False
             return
         if self._hand_s and time.monotonic() > self._hand_s + SETTLED_S:
             # What was on its way when a hand moved it has put it back; it takes another value to be sent again.
@@ -80,6 +82,11 @@ class TimeLine:
             self._slider.value = round(max(self._now_s - 0.01, 0.0), 2)
         self._slider.value = round(self._now_s, 2)
         self._told_s = float(self._slider.value)
+        if (
+            self._pressed
+        ):  # here, lest a slider moves once more under a hand that has waited for the button's new word
+            self._pressed = False
+            self.play(not self._playing)
 
     def _step(self, onwards: bool) -> None:
         times = sorted(self._texts.values())

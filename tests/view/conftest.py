@@ -48,6 +48,7 @@ class Seen:
         self.page.on("websocket", lambda socket: self.asked.append(socket.url))
         self.page.goto(url)
         self.page.wait_for_selector("[data-cd=time]")
+        self.shown_s = time.monotonic()
         close = self.page.get_by_role("button", name="Close notification")  # that it draws on the processor
         if close.count():
             close.first.click()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tools.cli import main
-from tools.view_page import Page
+from tools.view_page import Page, end, serve
 from tools.view_pose import attitude
 from tools.view_run import Recorded, Run
 from tools.view_world import planned
@@ -47,12 +47,12 @@ def page():
     pages = []
 
     def open_page(source) -> Page:
-        pages.append(Page(Run(source), "127.0.0.1", 8420))
+        pages.append(Page(Run(source), serve("127.0.0.1", 8420)))
         return pages[-1]
 
     yield open_page
     for made in pages:
-        made.close()
+        end(made.server)
 
 
 def test_a_camera_that_goes_along_keeps_its_vehicle_in_the_middle_whatever_is_still_under_way(
@@ -134,10 +134,10 @@ def test_an_arrow_of_a_push_that_counts_ends_outside_the_duct(logs, page):
         little[fields.index(f"{thruster}_n")] = push_n
     stage.show(type(moment)(1.0, {**moment.rows, "/rov_1/truth": little}))
     arrows = np.asarray(cast.pushes._handle.points)
-    for (start, end), (_, _, axis, radius_m), push_n in zip(
+    for (start, tip), (_, _, axis, radius_m), push_n in zip(
         arrows, cast.figure.thrusters.values(), pushes, strict=True
     ):
-        along = (end - start) @ axis * np.sign(push_n)
+        along = (tip - start) @ axis * np.sign(push_n)
         head_m = cast.pushes._handle.head_length
         assert along - head_m > 0.45 * radius_m, "the whole head"
 
@@ -167,7 +167,7 @@ def test_what_there_is_nothing_to_touch_says_of_no_clearance(logs, page):
 def test_sonar_that_is_asked_for_is_seen_as_far_as_it_hears(logs, page):
     recorded = logs("fish", "pool", 1.0)
     shown = page(recorded)
-    shown.choose(sonar=True, forces=False)
+    shown.choose(sonar=True, forces=False, light=False)
     shown.stage.show(recorded.at(1.0))
     sonar = shown.stage.casts["fish_1"].sonar
     for wedge, rim in zip(sonar._handles, sonar._rims, strict=True):

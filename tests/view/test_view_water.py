@@ -13,7 +13,7 @@ from tools.cli import main
 from tools.fleet import Fleet
 from tools.recording import about_run
 from tools.vehicles import open_scenario
-from tools.view_page import Page
+from tools.view_page import Page, end, serve
 from tools.view_run import Recorded, Run
 from tools.view_water import Water, rates, rounded_up
 
@@ -156,12 +156,12 @@ def test_rows_too_far_apart_show_no_force(swum):
 
 def test_arrows_stand_at_bodies_point_along_the_force_and_go_when_nobody_wants_them(swum):
     run = swum("snake")
-    page = Page(Run(run.recorded), "127.0.0.1", 8440)
+    page = Page(Run(run.recorded), serve("127.0.0.1", 8440))
     try:
         cast, moment = page.stage.casts["snake_1"], run.recorded.at(2.0)
         page.stage.show(moment)
         assert cast.forces._handle is None
-        page.choose(sonar=False, forces=True)
+        page.choose(sonar=False, forces=True, light=False)
         assert page._water.value and cast.forces.visible and page.stage.water.scale_n > 0
         page.stage.show(moment)
         shown = np.asarray(cast.forces._handle.points)
@@ -175,7 +175,7 @@ def test_arrows_stand_at_bodies_point_along_the_force_and_go_when_nobody_wants_t
         page.stage.show(moment)
         assert not cast.forces._handle.visible
     finally:
-        page.close()
+        end(page.server)
 
 
 def test_there_is_no_switch_where_the_forces_cannot_be_known(swum, tmp_path, monkeypatch):
@@ -190,28 +190,28 @@ def test_there_is_no_switch_where_the_forces_cannot_be_known(swum, tmp_path, mon
     for kept in (real.fields, real._tables, real._times):
         del kept["/snake_1/truth"]
     assert not Water(Run(real)), "a real vehicle's log has no truth"
-    page = Page(Run(real), "127.0.0.1", 8440)
+    page = Page(Run(real), serve("127.0.0.1", 8440))
     try:
         assert page._water is None
-        page.choose(sonar=False, forces=True)
+        page.choose(sonar=False, forces=True, light=False)
         page.stage.show(real.at(1.0))
     finally:
-        page.close()
+        end(page.server)
 
 
 OPEN = """
 import sys
 from pathlib import Path
-from tools.view_page import Page
+from tools.view_page import Page, end, serve
 from tools.view_run import Recorded, Run
 recorded = Recorded(Path(sys.argv[1]))
-page = Page(Run(recorded), "127.0.0.1", 8450)
+page = Page(Run(recorded), serve("127.0.0.1", 8450))
 page.stage.show(recorded.at(1.0))
 before = "numba" in sys.modules
-page.choose(sonar=False, forces=True)
+page.choose(sonar=False, forces=True, light=False)
 page.stage.show(recorded.at(1.0))
 print(before, "numba" in sys.modules)
-page.close()
+end(page.server)
 """
 
 
