@@ -66,20 +66,28 @@ def run(args: argparse.Namespace) -> int:
     cases = cases_for(args)
     outcomes: list[Outcome] = []
     progress = say.Progress("letting things go wrong", len(cases), "runs")
-    with contextlib.closing(work(args, cases)) as done:
-        for outcome in done:
-            outcomes.append(outcome)
-            progress.at(len(outcomes))
+    try:
+        with contextlib.closing(work(args, cases)) as done:
+            for outcome in done:
+                outcomes.append(outcome)
+                progress.at(len(outcomes))
+    except KeyboardInterrupt:
+        if not outcomes:
+            raise
     progress.end()
+    stopped_early = len(outcomes) < len(cases)
+    if stopped_early:
+        say.note(f"stopped after {len(outcomes)} of {len(cases)} runs, and these had:")
     outcomes.sort(key=lambda outcome: outcome.case.index)
     result = {"vehicle": args.vehicle, "scenario": cases[0].scenario, **summarise(outcomes)}
+    result["stopped_early"] = stopped_early
     result["broken"] = small_cases(outcomes, args.out)
     result["diverged"] = diverged_cases(outcomes, args.out)
     if args.json:
         say.as_json(result)
     else:
         show(result)
-    return 1 if result["broken"] or result["diverged"] else 0
+    return 1 if result["broken"] or result["diverged"] or stopped_early else 0
 
 
 def cases_for(args: argparse.Namespace) -> list[Case]:

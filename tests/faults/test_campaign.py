@@ -40,6 +40,21 @@ def test_whatever_goes_wrong_every_tick_keeps_the_invariants(vehicle, capsys, tm
     assert result["worst_row_late_ticks"] <= 2
 
 
+def test_a_campaign_that_is_stopped_tells_what_it_has_found(capsys, tmp_path, monkeypatch):
+    ran: list[Case] = []
+
+    def run_some(case: Case):
+        if len(ran) == 3:
+            raise KeyboardInterrupt
+        ran.append(case)
+        return run_case(case)
+
+    monkeypatch.setattr("tools.faults.run_case", run_some)
+    words = ("--runs", "9", "--for", "1", "--jobs", "1", "--out", str(tmp_path))
+    result = faults(capsys, "fish", *words, code=1)
+    assert (result["runs"], result["stopped_early"], result["broken"]) == (3, True, [])
+
+
 def test_the_plan_is_the_same_for_the_same_seed_and_has_every_family():
     vehicle, _, _ = open_scenario("fish", ["world.pool.vehicles=1"], "pool")
     cases = plan(vehicle, FISH, 400, [])
