@@ -190,4 +190,5 @@ def _daylight(scene: Any) -> Any:
     gradient = np.array(SKY) * (1 - rows) + np.array(SEA) * rows
     scene.set_background_image(np.repeat(gradient, 16, axis=1).astype(np.uint8), format="png")
     scene.configure_default_lights(cast_shadow=False)
+    scene.configure_environment_map(None)  # a page has one by itself
     return scene.add_light_hemisphere("/daylight", sky_color=SKY, ground_color=GROUND, intensity=2.0)

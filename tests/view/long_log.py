@@ -1,8 +1,7 @@
 """How long a ten-minute log takes to open, and to show another instant: `python -m tests.view.long_log [LOG]`.
 
 Without a LOG it swims one first. Opening is from the command to a page that shows the vehicle's state in a browser that
-already runs; a scrub is from a number typed beside the slider to that instant's state in the page. Where no graphics
-card draws, a browser takes three seconds over the first lit shape of any page, and words may have to wait for that.
+already runs; a scrub is from a number typed beside the slider to that instant's state in the page.
 """
 
 import random
