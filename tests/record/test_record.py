@@ -78,6 +78,14 @@ def test_what_was_recorded_comes_back_with_its_absent_readings(tmp_path):
     assert log.events == [(1, "mode", {"to": "swim", "kind": "nested", "depths_m": [1.0, None]})]
 
 
+def test_with_no_topic_wanted_only_what_the_run_was_started_with_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "run.mcap"
+    record_ticks(path, 50)
+    monkeypatch.setattr("onboard.log._unpack_chunk", None)
+    log = Log(path, only=())
+    assert log.run == RUN and not log.events and not log.complete
+
+
 VALUES = {
     "float64": st.floats(allow_nan=False) | st.none(),
     "int64": st.integers(-(2**63), 2**63 - 1).filter(lambda value: value != ABSENT) | st.none(),

@@ -170,9 +170,53 @@ def test_sonar_that_is_asked_for_is_seen_as_far_as_it_hears(logs, page):
     shown.choose(sonar=True, forces=False, light=False)
     shown.stage.show(recorded.at(1.0))
     sonar = shown.stage.casts["fish_1"].sonar
+    assert len(sonar._handles) == 13, "twelve sonars and an infrared eye"
     for wedge, rim in zip(sonar._handles, sonar._rims, strict=True):
         assert wedge.visible and rim.visible and wedge.opacity >= 0.15
         assert np.allclose(np.asarray(rim.points)[:, 0], wedge.vertices)
+
+
+def test_a_page_opens_without_what_takes_a_browser_seconds_and_has_it_when_asked(logs, page, monkeypatch):
+    recorded = logs("fish", "pool", 1.0)
+    shown = page(recorded)
+    asked = []
+    scene = shown.server.scene
+    monkeypatch.setattr(scene, "configure_environment_map", lambda hdri, **_: asked.append(hdri))
+    monkeypatch.setattr(scene, "configure_default_lights", lambda cast_shadow: asked.append(cast_shadow))
+    assert not shown.stage.casts["fish_1"].sonar._handles and shown.stage._daylight.visible
+    shown.choose(sonar=False, forces=False, light=True)
+    assert asked == ["city", True] and not shown.stage._daylight.visible
+    shown.choose(sonar=False, forces=False, light=False)
+    assert asked[2:] == [None, False] and shown.stage._daylight.visible
+
+
+def test_once_the_button_says_play_the_slider_stands(logs, page):
+    recorded = logs("ray", "cruise", 6.0)
+    line = page(recorded).add_time_line(recorded)
+    told = []
+    line._slider, line._play = Told(told, "slider"), Told(told, "button")
+    for _ in range(3):
+        line._tick_s -= 0.2  # so much later
+        line.now_s()
+        line.tell()
+    line._pressed = True  # as the button's callback does, in a thread of its own
+    for _ in range(3):
+        line._tick_s -= 0.2
+        line.now_s()
+        line.tell()
+    assert told[-2][0] == "slider" and told[-1] == ("button", "Play")
+
+
+class Told:
+    """A handle of the page that remembers what was changed in it, in order."""
+
+    def __init__(self, told: list[tuple[str, object]], name: str) -> None:
+        vars(self).update(_told=told, _name=name, value=0.0)
+
+    def __setattr__(self, key: str, value: object) -> None:
+        if vars(self).get(key) != value:
+            self._told.append((self._name, value))
+        vars(self)[key] = value
 
 
 def test_a_hand_on_the_time_line_is_never_overruled_however_late_the_page_tells_of_it(logs, page):
