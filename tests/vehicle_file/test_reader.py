@@ -1,119 +1,33 @@
 """What the reader of vehicle files promises: typed tables, or one sentence that says what to change."""
 
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from msgspec import Meta
 
 from hal.vehicle_file import DEEPEST, LARGEST_BYTES, VehicleFile, VehicleFileError
-
-
-class Table(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """What all tables of this test have in common."""
-
-
-class Servo(Table, tag_field="map", tag="servo"):
-    """A hobby servo."""
-
-    centre_us: Annotated[float, Meta(ge=500, le=2500)]
-    port: Annotated[int, Meta(ge=0, le=15)] = 0
-    slew_rad_s: Annotated[float, Meta(gt=0)] | None = None
-
-
-class Thruster(Table, tag_field="map", tag="thruster"):
-    most_n: Annotated[float, Meta(gt=0, lt=100)]
-    curve: list[tuple[float, float]] = msgspec.field(default_factory=list)
-
-
-class Valve(Table, tag_field="map", tag="valve"):
-    step_ua: Annotated[int, Meta(ge=0, multiple_of=50)] = 100
-
-
-class Burst(Table):
-    length_s: Annotated[float, Meta(gt=0)]
-
-
-class Gait(Table):
-    frequency_hz: Annotated[float, Meta(gt=0, le=10, description="tail beats a second")]
-    source: Literal["wave", "table"] = "wave"
-    ceiling_m: float | Literal["off"] = "off"
-    amplitude_rad: dict[Annotated[str, Meta(pattern="^[a-z_0-9]+$")], Annotated[float, Meta(ge=0)]] = {}
-    lead: bool = msgspec.field(default=False, name="lead-in")
-    label: Annotated[str, Meta(min_length=1, max_length=12)] = "swim"
-    burst: Burst | None = None
-
-
-class Link(Table):
-    length_m: Annotated[float, Meta(gt=0)]
-    mount_m: Annotated[list[float], Meta(min_length=3, max_length=3)] = msgspec.field(
-        default_factory=lambda: [0.0, 0.0, 0.0]
-    )
-
-
-class Plant(Table):
-    link: Annotated[list[Link], Meta(min_length=1)]
-
-
-class Battery(Table):
-    empty_v: float = 9.0
-    full_v: float = 12.6
-
-    def __post_init__(self) -> None:
-        if self.full_v <= self.empty_v:
-            raise ValueError(f"full_v is {self.full_v:g} V, which is not above empty_v")
-
-
-Actuators = dict[str, Servo | Thruster | Valve]
-
-SOUND = """\
-# A small vehicle.
-[gait]
-frequency_hz = 2
-amplitude_rad = { tail_1 = 0.2 }
-
-[actuator.tail_1]
-map = "servo"
-centre_us = 1500
-
-[[plant.link]]
-length_m = 0.2
-[[plant.link]]
-length_m = 0.3
-mount_m = [0.1, 0, 0]
-"""
-
-
-def sound(*overrides: str) -> VehicleFile:
-    return VehicleFile.parse(SOUND, "fish.toml", overrides)
-
-
-def sentence(text: str, key: str, kind: Any, *overrides: str) -> str:
-    with pytest.raises(VehicleFileError) as caught:
-        VehicleFile.parse(text, "fish.toml", overrides).read(key, kind)
-    return str(caught.value)
-
-
-def in_gait(line: str) -> str:
-    return sentence(f"[gait]\nfrequency_hz = 2\n{line}\n", "gait", Gait)
-
-
-def in_servo(line: str) -> str:
-    return sentence(f'[actuator.tail_1]\nmap = "servo"\n{line}\n', "actuator", Actuators)
-
-
-def not_opened(path: str | Path) -> str:
-    with pytest.raises(VehicleFileError) as caught:
-        VehicleFile.open(path)
-    assert str(caught.value).startswith(str(path))
-    return str(caught.value).removeprefix(str(path))
+from tests.vehicle_file.tables import (
+    SOUND,
+    Actuators,
+    Battery,
+    Burst,
+    Gait,
+    Link,
+    Plant,
+    Servo,
+    Table,
+    Valve,
+    in_gait,
+    in_servo,
+    not_opened,
+    sentence,
+    sound,
+)
 
 
 def test_a_sound_file_reads_into_its_structs_with_defaults_filled_in():
@@ -427,152 +341,3 @@ def test_a_file_keeps_its_exact_text_with_byte_order_mark_and_line_ends(tmp_path
     assert file.text.encode() == content
     assert file.label == os.fspath(tmp_path / "windows.toml")
     assert file.digest() == sound().digest()
-
-
-def test_an_override_changes_a_key_in_tables_and_in_lists():
-    file = sound(
-        "gait.frequency_hz=1.5", "gait.source=table", "plant.link.1.mount_m.2=0.4", "gait.label = a b "
-    )
-    gait = file.read("gait", Gait)
-    assert (gait.frequency_hz, gait.source, gait.label) == (1.5, "table", "a b")
-    assert file.read("plant", Plant).link[1].mount_m == [0.1, 0.0, 0.4]
-    assert file.text == SOUND
-    assert sound("gait.burst={length_s = 2}").read("gait", Gait).burst == Burst(length_s=2.0)
-    assert sound("gait.label=1\ngait.x=2").tables["gait"]["label"] == "1\ngait.x=2"
-
-
-@pytest.mark.parametrize(
-    ("override", "expected"),
-    [
-        ("gait.frequency_hz", "there is no = in it; write KEY=VALUE."),
-        ("=3", "the key is empty or has an empty part; write KEY=VALUE, with dots inside KEY."),
-        ("gait..x=3", "the key is empty or has an empty part; write KEY=VALUE, with dots inside KEY."),
-        ("gate.frequency_hz=3", "there is no table gate; did you mean gait?"),
-        ("actuator.tail1.port=3", "there is no table actuator.tail1; did you mean tail_1?"),
-        ("zz.x=3", "there is no table zz; there is gait, actuator, plant."),
-        ("plant.link.2.length_m=1", "plant.link has 2 entries, counted from 0; 2 is none of them."),
-        ("plant.link.first.length_m=1", "plant.link has 2 entries, counted from 0; first is none of them."),
-        ("plant.link.7=1", "plant.link has 2 entries, counted from 0; 7 is none of them."),
-        ("gait.frequency_hz.x=1", "gait.frequency_hz is 2, which has no keys."),
-        ("gait.frequency_hz.x.y=1", "gait.frequency_hz is 2, which has no keys."),
-    ],
-)
-def test_an_override_that_finds_no_place_says_what_is_there(override, expected):
-    with pytest.raises(VehicleFileError) as caught:
-        sound(override)
-    assert str(caught.value) == f"fish.toml: --set {override}: {expected}"
-
-
-def test_an_error_at_an_overridden_key_says_that_it_came_from_the_command_line():
-    assert sentence(SOUND, "gait", Gait, "gait.frequency_hz=20") == (
-        "fish.toml: gait.frequency_hz (from --set) is 20; allowed is more than 0 and at most 10 Hz."
-    )
-    assert sentence(SOUND, "gait", Gait, "gait.frequncy_hz=2") == (
-        "fish.toml: gait.frequncy_hz (from --set) is not a key of gait; did you mean frequency_hz?"
-    )
-    assert sentence(SOUND, "gait", Gait, "gait.burst={length_s = 0}") == (
-        "fish.toml: gait.burst.length_s (from --set) is 0; allowed is more than 0 s."
-    )
-    assert "--set" not in sentence(SOUND + "x = 1", "plant", Plant, "gait.frequency_hz=1")
-
-
-def test_the_digest_ignores_layout_comments_and_order_but_no_value():
-    base = VehicleFile.parse("[a]\nx = 1\ny = 'z'\n[b]\nd = 2020-01-01\n", "one.toml").digest()
-    same = '# another\n[b]\nd = 2020-01-01\n[a]\ny = "z" # why\nx    = 1.0\n'
-    assert VehicleFile.parse(same, "two.toml").digest() == base
-    assert VehicleFile.parse(same, "two.toml", ["a.x=1"]).digest() == base
-    for override in (
-        "a.x=1.0000001",
-        "a.x=true",
-        "a.y=Z",
-        "a.y=1",
-        "a.z=1",
-        "b.d=2020-01-02",
-        "b.d='2020-01-01'",
-    ):
-        assert VehicleFile.parse(same, "two.toml", [override]).digest() != base
-
-
-# -- What holds for everything ----------------------------------------------------------------------------
-
-
-def toml(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{toml(key)} = {toml(entry)}" for key, entry in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(toml(entry) for entry in value) + "]"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else repr(value)
-
-
-# The keys and choices of the Structs above, so that data comes near to being right.
-STRUCTS = [Servo, Thruster, Valve, Burst, Gait, Link, Plant, Battery]
-WORDS = [key for struct in STRUCTS for key in struct.__struct_encode_fields__]
-WORDS += ["map", "servo", "thruster", "valve", "wave", "table", "off", "centre_ms"]
-printable = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=8)
-words = st.sampled_from(WORDS) | printable
-numbers = st.integers(-(2**63), 2**63 - 1) | st.floats() | st.sampled_from([0, 1, 2, 0.5, 1500, 700.0])
-values = st.recursive(
-    words | numbers | st.booleans(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(words, inner, max_size=5),
-    max_leaves=12,
-)
-KINDS = [
-    Gait,
-    Servo,
-    Actuators,
-    Plant,
-    Battery,
-    list[Link],
-    dict[str, Battery],
-    Link | None,
-    float,
-    dict[str, Any],
-    Any,
-]
-
-
-@settings(max_examples=300, deadline=None)
-@given(value=values, kind=st.sampled_from(KINDS))
-def test_any_data_either_reads_or_is_refused_in_one_sentence_of_our_own(value, kind):
-    file = VehicleFile.parse(f"x = {toml(value)}", "v.toml")
-    file.digest()
-    try:
-        file.read("x", kind)
-    except VehicleFileError as problem:
-        text = str(problem)
-        assert text.startswith("v.toml: x") and text[-1] in ".?" and "\n" not in text
-        assert "Expected `" not in text  # that would be the words of msgspec
-
-
-@settings(max_examples=200, deadline=None)
-@given(content=st.binary(max_size=60) | st.text("[]{}=\"'#.,\n\\a1-_:T é", max_size=60).map(str.encode))
-def test_any_bytes_either_open_or_are_refused_in_one_sentence(content, tmp_path_factory):
-    path = tmp_path_factory.getbasetemp() / "any.toml"
-    path.write_bytes(content)
-    try:
-        VehicleFile.open(path).read("a", Gait)
-    except VehicleFileError as problem:
-        assert str(problem).startswith(str(path)) and "\n" not in str(problem)
-
-
-@settings(max_examples=200, deadline=None)
-@given(
-    override=st.text(max_size=30)
-    | st.builds("{}.{}={}".format, st.sampled_from(["gait", "plant.link.0"]), words, words)
-)
-def test_any_override_either_applies_or_is_refused_in_one_sentence(override):
-    try:
-        file = sound(override)
-        file.digest()
-        file.read("gait", Gait)
-    except VehicleFileError as problem:
-        assert str(problem).startswith("fish.toml") and "\n" not in str(problem)
-
-
-@given(value=values)
-def test_an_override_sets_exactly_the_value_it_states_and_is_kept_for_a_log(value):
-    file = sound(f"gait.label={toml(value)}")
-    in_file = VehicleFile.parse(f"x = {toml(value)}", "x.toml")
-    assert repr(file.tables["gait"]["label"]) == repr(in_file.tables["x"])
-    again = VehicleFile.parse(file.text, file.label, file.overrides)
-    assert again.digest() == file.digest() and again.overrides == file.overrides

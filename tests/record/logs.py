@@ -1,0 +1,44 @@
+"""Logs for tests of the recording, and what a standard reader makes of them."""
+
+import math
+import time
+
+from mcap.reader import make_reader
+
+from onboard.log import Log
+from onboard.record import Recorder
+
+RUN = {"vehicle": "[vehicle]\nname = 'pike'\n", "seed": "7", "scenario": "pool"}
+FIELDS = [("float64", "depth_m"), ("float64", "speed_m_s"), ("int32", "tail_1"), ("int32", "tail_2")]
+PAGE_BYTES = 4096
+FLUSH_S = 0.002  # so that tests need not wait
+
+
+def standard_messages(path) -> list:
+    """All messages as the standard reader sees them, checksums checked."""
+    with open(path, "rb") as file:
+        return [message for _, _, message in make_reader(file, validate_crcs=True).iter_messages()]
+
+
+def on_disk(path) -> int:
+    """How many messages and events can be read at this moment, while the recorder may be writing."""
+    log = Log(path)
+    return sum(map(len, log.topics.values())) + len(log.events)
+
+
+def record_ticks(path, ticks: int) -> None:
+    """A log of five chunks or more."""
+    with Recorder(path, RUN, lossless=True, flush_s=FLUSH_S) as recorder:
+        topic = recorder.topic("/board/readings", FIELDS)
+        for tick in range(ticks):
+            topic.write(tick * 10_000_000, [0.01 * tick, math.sin(tick), tick, -tick])
+            if tick % (ticks // 4) == 0:
+                wait_for(lambda written=tick + 1: on_disk(path) == written)
+        recorder.event(ticks * 10_000_000, "failsafe", trigger="leak", depth_m=1.5)
+
+
+def wait_for(condition, limit_s: float = 30.0) -> None:
+    end_s = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < end_s, "it never happened"
+        time.sleep(0.005)
