@@ -1,0 +1,134 @@
+"""`caudal calibrate thruster` and `leak`: bench data becomes a map, a probe reads dry and wet."""
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from hal.build import build_sensor_map
+from hal.emulated.pca9685 import pulses_of
+from hal.pi.driver import PiDriver
+from tests.commands.calibrating import ROV
+from tools import calibrate_thruster
+from tools.calibrate_stand import Stand
+from tools.cli import main
+from tools.pi_vehicle import open_pi_vehicle
+
+# A thruster
+
+
+def force_n(pulse_us: float) -> float:
+    away = pulse_us - 1500
+    return math.copysign(max(abs(away) - 30, 0) ** 1.2 / 30, away)
+
+
+def test_bench_data_of_a_thruster_becomes_a_map(room, monkeypatch):
+    pushes, waited = [], []
+    wait = Stand.wait
+
+    def watched(stand, seconds: float) -> None:
+        wait(stand, seconds)
+        pushes.append(stand.emulated_pulse_us("fore_port")) if seconds == 1.5 else None
+        waited.append(seconds)
+
+    monkeypatch.setattr(Stand, "wait", watched)
+    answers = ["yes", "", "", *["", lambda pulses: f"{force_n(pushes[-1]):.3f}"] * 25]
+    room.calibrate("thruster", "fore_port", "--seconds", 1.5, "--json", vehicle=ROV, answers=answers)
+    result = json.loads(room.out)
+    assert result["points"] == len(pushes) == 25 and max(waited) == 1.5
+    away = [abs(us - 1500) for us in pushes]
+    assert all(b > a - 1 for a, b in zip(away, away[1:], strict=False)), "the mildest come first"
+    for pulses in room.person.pulses[1:]:  # whenever a person is asked, it rests
+        assert pulses[0] == pytest.approx(1500, abs=1)
+    with open(result["written"]) as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["pwm_us"]) for row in rows] == sorted(float(row["pwm_us"]) for row in rows)
+    assert {float(row["voltage_V"]) for row in rows} == {
+        open_pi_vehicle(str(ROV), []).actuator("fore_port")["nominal_v"]
+    }
+    assert main([*result["next"].split()[1:], "--json"]) == 0
+
+
+def test_forces_can_be_typed_wrong_repeated_and_in_kgf(room):
+    first = ["", "much", "", "0.5"]  # no number; once more; then a force
+    rest = ["", "1"] * 19
+    words = ("thruster", "fore_port", "--unit", "kgf", "--seconds", 0.2, "--points", 20, "--write", "b.csv")
+    err = room.calibrate(*words, vehicle=ROV, answers=["yes", "", "14,8", "14.8", *first, *rest])
+    assert '"much" is no number' in err and '"14,8" is no number' in err
+    lines = Path("b.csv").read_text().splitlines()
+    assert lines[0] == "voltage_V,pwm_us,force_kgf" and len(lines) == 21 and "14.8,1479,0.5" in lines
+    room.calibrate(*words, vehicle=ROV, answers=["yes", "", "16", *["", "1"] * 20])
+    assert len(Path("b.csv").read_text().splitlines()) == 41  # a second voltage
+    err = room.calibrate("thruster", "fore_port", "--write", "b.csv", vehicle=ROV, code=2)
+    assert "other columns" in err and room.person.asked == 0
+
+
+def test_the_voltage_is_typed_where_no_sensor_reads_it(room):
+    words = ("--set", "actuator.fore_port.battery=", "--write", "b.csv")
+    answers = ["yes", "", "", "12", *["", "1"] * 20]
+    room.calibrate(
+        "thruster", "fore_port", *words, "--seconds", 0.2, "--points", 20, vehicle=ROV, answers=answers
+    )
+    assert Path("b.csv").read_text().splitlines()[1].startswith("12.0,")
+
+
+def test_fewer_points_than_a_map_needs_are_refused(room):
+    from tools import thrust_data
+
+    assert calibrate_thruster.FEWEST == thrust_data.FEWEST
+    assert "20 or more" in room.calibrate("thruster", "fore_port", "--points", 19, vehicle=ROV, code=2)
+
+
+def test_a_motor_gets_its_neutral_before_its_pulses_end(room, monkeypatch):
+    last = []
+    close = PiDriver.close
+
+    def closed(driver) -> None:
+        last.append(pulses_of(room.registers)[0])
+        close(driver)
+
+    monkeypatch.setattr(PiDriver, "close", closed)
+    wait = Stand.wait
+
+    def interrupted(stand, seconds: float) -> None:
+        if seconds == 4.0 and abs(stand.emulated_pulse_us("fore_port") - 1500) > 20:
+            raise KeyboardInterrupt
+        wait(stand, seconds)
+
+    monkeypatch.setattr(Stand, "wait", interrupted)
+    room.calibrate("thruster", "fore_port", vehicle=ROV, answers=["yes", "", "", "", "0", ""], code=130)
+    assert last == [pytest.approx(1500, abs=1)]
+    assert not Path("runs").exists()
+
+
+# A leak probe
+
+
+@pytest.mark.parametrize(("dry", "wet"), [(200, 2600), (2600, 180)])
+def test_a_probe_reads_0_dry_and_1_wet_afterwards(dry, wet, probe_room):
+    probe_room.calibrate("leak", "bilge", "--dry", dry, "--wet", wet, answers=["", ""])
+    sensor = build_sensor_map(open_pi_vehicle(str(probe_room.file), []).sensor("bilge"))
+    assert sensor.to_si(dry) == pytest.approx(0, abs=0.002)
+    assert sensor.to_si(wet) == pytest.approx(1, abs=0.002)
+    assert probe_room.person.asked == 2 and not any(map(any, probe_room.person.pulses))
+
+
+def test_dry_and_wet_that_noise_could_confuse_are_refused(probe_room):
+    before = probe_room.file.read_bytes()
+    words = ("leak", "bilge", "--dry", 200, "--noise", 20)
+    assert "10 times the noise" in probe_room.calibrate(*words, "--wet", 300, answers=["", ""], code=2)
+    assert probe_room.file.read_bytes() == before
+    probe_room.calibrate(*words, "--wet", 500, answers=["", ""])
+
+
+def test_a_wet_probe_that_would_read_as_nothing_is_refused(probe_room):
+    narrow = ("--set", "sensor.bilge.high_count=2000")
+    assert "widen" in probe_room.calibrate("leak", "bilge", *narrow, answers=["", ""], code=2)
+
+
+def test_a_probe_that_does_not_read_is_refused(probe_room, monkeypatch):
+    monkeypatch.setattr("hal.emulated.ads1115.Ads1115.read_word", lambda chip, register: 0)
+    err = probe_room.calibrate("leak", "bilge", answers=["", ""], code=2)
+    assert "gave 0 readings" in err and "analog (ads1115)" in err
