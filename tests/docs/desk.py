@@ -111,7 +111,8 @@ class Desk:
             for line in re.findall(r"(?m)^\S*/caudal (.*)$", recipe):
                 read(line.split())
         else:
-            compile((self.folder / words[1]).read_text(encoding="utf-8"), words[1], "exec")
+            path = words[2].replace(".", "/") + ".py" if words[1] == "-m" else words[1]
+            compile((self.folder / path).read_text(encoding="utf-8"), path, "exec")
 
     def _run(self, words: list[str], block: Block) -> None:
         words = [self._with_free_ports(word) for word in words]

@@ -41,7 +41,7 @@ PARSED = {
     "make fuzz": "installs, and takes 20 minutes",
     "python tests/view/lateness.py": "takes 80 s, and measures time",
     "python -m tests.view.long_log": "takes minutes, and measures time",
-    "python tests/swim/six_hours.py": "takes an hour; tests/swim has a few minutes of it",
+    "python tests/swim/six_hours.py": "takes an hour; tests/swim has what it ends with",
     "python tests/hil/cuts.py": "takes 8 minutes; tests/hil has a dozen cuts",
 }
 

@@ -12,7 +12,7 @@ from tests.swim import six_hours
 def test_a_megabyte_more_since_the_tenth_minute_or_another_replay_is_a_failure(
     grown_kb, identical, code, monkeypatch, tmp_path
 ):
-    swum = {"ticks": 1, "at_10_min_kb": 90_000, "grown_kb": grown_kb, "most_kb": grown_kb}
+    swum = {"ticks": 1, "kept_at_10_min_kb": 90_000, "grown_kb": grown_kb, "most_kb": grown_kb}
     log = tmp_path / "log.mcap"
     log.write_bytes(b"")
     monkeypatch.setattr(six_hours, "swim", lambda *given: swum)
