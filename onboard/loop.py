@@ -45,10 +45,22 @@ class Loop:
         self.fault = None
         self.taken = []  # this tick's orders: kind, values, ticket, and why it was refused or None
         self._orders = []
+        self._undone = []  # arms that a disarm came behind
 
     def tell(self, kind, *values, ticket=None):
-        """Give an order (onboard/helm.py); it is taken at the start of a tick. False: too many wait already."""
-        if len(self._orders) >= ORDERS_WAITING:
+        """Give an order (onboard/helm.py); it is taken at the start of a tick. False: too many wait already.
+
+        A disarm goes before all that wait, however many they are, and undoes each arm among them.
+        """
+        if kind == "disarm":
+            self._undone += [order for order in self._orders if order[0] == "arm"]
+            self._orders = [order for order in self._orders if order[0] != "arm"]
+            if (
+                ticket is not None or not self._orders or self._orders[0][0] != "disarm"
+            ):  # else that one is enough
+                self._orders.insert(0, (kind, values, ticket))
+            return True
+        if len(self._orders) + len(self._undone) >= ORDERS_WAITING:
             return False
         self._orders.append((kind, values, ticket))
         return True
@@ -98,6 +110,9 @@ class Loop:
         self.ticks += 1
 
     def _take_orders(self):
+        for kind, values, ticket in self._undone:
+            self.taken.append((kind, values, ticket, "not armed: a disarm came in between"))
+        self._undone = []
         count = 0
         while self._orders and count < ORDERS_A_TICK:
             kind, values, ticket = self._orders.pop(0)
