@@ -5,7 +5,7 @@ strongest active action wins:
 
     warn      recorded and told, nothing else
     slow      a share of the speed: half the tail-beat, half the thrust
-    hold      the vehicle stays as well as it can (mode hold)
+    hold      the vehicle stays as well as it can (mode hold), unless it was asked to surface
     surface   up, by what [surface] says (mode surface)
     drop      the same, and the ballast goes
     neutral   each actuator's safe state
@@ -33,8 +33,9 @@ ACTIONS = {
 class Row:
     """One line of the failsafe table: active once its cause has lasted, until it has been gone long enough.
 
-    A cause counts whether the vehicle is armed or not. A latched row stays until a person takes note of it: disarms the
-    vehicle, or disarms it once more, after the cause has gone.
+    A cause counts whether the vehicle is armed or not. One of which nothing is known any more (None: its sensor has
+    fallen silent) neither makes a row active nor clears it. A latched row stays until a person takes note of it:
+    disarms the vehicle, or disarms it once more, after the cause has gone.
     """
 
     def __init__(self, settings, board, rate_hz):
@@ -51,8 +52,11 @@ class Row:
         self._count = 0  # ticks for which the cause has disagreed with `active`
 
     def step(self, state):
-        self.seen = self._cause(state)
-        if self.seen == self.active:
+        seen = self._cause(state)
+        self.seen = self.active if seen is None else seen
+        if seen is None:
+            pass
+        elif seen == self.active:
             self._count = 0
         elif self.active:
             self._count += 1
@@ -102,7 +106,7 @@ class Watch:
             state.armed = False
         if SURFACE <= action <= DROP or (action == HOLD and not self._holds):
             state.mode = modes.SURFACE
-        elif action == HOLD:
+        elif action == HOLD and state.asked != modes.SURFACE:  # what is stronger goes on
             state.mode = modes.HOLD
         else:
             state.mode = state.asked

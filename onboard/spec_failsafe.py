@@ -237,6 +237,10 @@ def _bind(file: VehicleFile, name: str, row: Any, standard: Standard) -> None:
     if row.delay_s > standard.longest_s:
         problem = f"{row.delay_s:g} is longer than this row may wait; at most {standard.longest_s:g}"
         raise file.error(f"failsafe.{name}.delay_s", problem)
+    if name == "not_armed" and (row.latched or row.clear_s):
+        raise file.error(
+            f"failsafe.{name}", "whoever arms it clears this row, at once: no clear_s, not latched"
+        )
     if row.latched < standard.latched:
         raise file.error(
             f"failsafe.{name}.latched", "this row stays until a person has taken note of it: true"

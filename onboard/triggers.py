@@ -1,7 +1,8 @@
-"""What a failsafe may be triggered by: each function makes the cause of a row, `cause(state) -> bool`.
+"""What a failsafe may be triggered by: each function makes the cause of a row, `cause(state)`: True, False, or None.
 
-A new kind of row is a function here, a line in TRIGGERS and a table in onboard/spec_failsafe.py. Readings are compared
-as integers (2**-20 of their unit), so that a tick allocates nothing. Portable: CPython and MicroPython.
+None is unknown: its sensor was heard, and has fallen silent. A new kind of row is a function here, a line in TRIGGERS
+and a table in onboard/spec_failsafe.py. Readings are compared as integers (2**-20 of their unit), so that a tick
+allocates nothing. Portable: CPython and MicroPython.
 """
 
 from hal.board import NEVER
@@ -60,35 +61,38 @@ def _silence(settings, board, rate_hz):
 
 
 def _outside(settings, board, rate_hz):
-    """A reading lies below `low` or above `high`; an absent one does not count here."""
+    """A reading lies below `low` or above `high`; of one that has fallen silent nothing is known."""
     sensors = [board.sensor(name) for name in settings["sensors"]]
     low = fine(settings["low"])
     high = fine(settings["high"])
 
     def cause(state):
+        silent = False
         for index in sensors:
             reading = board.fine_reading(index)
-            if reading is not None:
-                if low is not None and reading < low:
-                    return True
-                if high is not None and reading > high:
-                    return True
-        return False
+            if reading is None:
+                silent = silent or board.age[index] < NEVER
+            elif (low is not None and reading < low) or (high is not None and reading > high):
+                return True
+        return None if silent else False
 
     return cause
 
 
 def _tilted(settings, board, rate_hz):
-    """Roll or pitch, either way, is more than allowed."""
+    """Roll or pitch, either way, is more than allowed; of one that has fallen silent nothing is known."""
     limit = fine(settings["limit_deg"] * 0.017453292519943295)
     sensors = [board.sensor(name) for name in settings["sensors"]]
 
     def cause(state):
+        silent = False
         for index in sensors:
             reading = board.fine_reading(index)
-            if reading is not None and not -limit <= reading <= limit:
+            if reading is None:
+                silent = silent or board.age[index] < NEVER
+            elif not -limit <= reading <= limit:
                 return True
-        return False
+        return None if silent else False
 
     return cause
 
@@ -188,7 +192,7 @@ def _station_lost(settings, board, rate_hz):
 
 
 def _mode_unable(settings, board, rate_hz):
-    """The mode in effect needs an estimate that the vehicle does not have."""
+    """The mode that was asked for needs an estimate that the vehicle does not have."""
     available = settings["modes"]
     return lambda state: bool(modes.missing(state.asked, available, state.estimate))
 

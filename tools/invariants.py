@@ -18,7 +18,7 @@ from hal.fixed import ONE
 from onboard import modes
 from onboard.safety import ACTIONS, DISARM, DROP, HOLD, NEUTRAL, SLOW, SURFACE
 from onboard.state import Estimate
-from tools.oracle import GONE, THERE, Cause, Seen
+from tools.oracle import GONE, THERE, UNKNOWN, Cause, Seen
 
 SLACK_TICKS = 2
 MOST = 5  # that are told of one run
@@ -47,6 +47,8 @@ class _Line:
         self.active = False
 
     def count(self, verdict: int) -> None:
+        if verdict == UNKNOWN:
+            return
         self.there = self.there + 1 if verdict == THERE else 0
         self.gone = self.gone + 1 if verdict == GONE else 0
         self.possible = self.possible + 1 if verdict != GONE else 0
@@ -149,7 +151,8 @@ class Invariants:
         if strongest in (SURFACE, DROP) or (strongest == HOLD and not holds):
             mode = modes.SURFACE
         else:
-            mode = modes.HOLD if strongest == HOLD else self._seen.asked
+            asked = self._seen.asked
+            mode = modes.HOLD if strongest == HOLD and asked != modes.SURFACE else asked
         if state.mode != mode:
             self._say("safe", f"mode {modes.NAMES[state.mode]} instead of {modes.NAMES[mode]}")
         if state.armed and not self._armed and "arm" not in told:

@@ -1,8 +1,9 @@
 """What the failsafe table should say, found anew from what crossed the board: the judge of onboard/safety.py.
 
 Written apart from onboard/triggers.py on purpose: floats from raw counts, ages and orders counted here. A cause is
-there, is not there, or is too near its limit for two ways of reckoning to agree (`UNSURE`). Rows that go by estimates
-are judged by raw readings where these are clear (tools/oracle_places.py), and else by the loop's own estimates.
+there, is not there, is too near its limit for two ways of reckoning to agree (`UNSURE`), or its sensor has fallen
+silent (`UNKNOWN`). Rows that go by estimates are judged by raw readings where these are clear (tools/oracle_places.py),
+and else by the loop's own estimates.
 """
 
 import math
@@ -10,7 +11,7 @@ from typing import Any
 
 from hal.fixed import ONE
 from onboard import modes
-from tools.oracle_following import GONE, THERE, UNSURE, Following
+from tools.oracle_following import GONE, THERE, UNKNOWN, UNSURE, Following
 from tools.oracle_places import Places
 
 NEAR = 1e-4  # of a limit: as near as integers of 2**-20 and floats may differ
@@ -85,6 +86,10 @@ class Seen:
         i = self.sensors[name]
         return self._values[i] if self._age[i] <= self._max_age[i] else None
 
+    def silent(self, names: list[str]) -> bool:
+        """Has one of them been heard, and is not any more?"""
+        return any(self._max_age[i] < self._age[i] < NEVER for i in (self.sensors[name] for name in names))
+
     def fresh(self, name: str) -> float | None:
         """Of this very tick."""
         i = self.sensors[name]
@@ -118,7 +123,7 @@ class _Table:
 
 
 class Cause:
-    """Of one row: THERE, GONE or UNSURE in this tick."""
+    """Of one row: THERE, GONE, UNSURE or UNKNOWN in this tick."""
 
     def __init__(self, settings: dict[str, Any], seen: Seen) -> None:
         self._s, self._seen = settings, seen
@@ -160,11 +165,15 @@ class Cause:
                     found = max(found, _above(-value, -self._s["low"]))
                 if self._s["high"] is not None:
                     found = max(found, _above(value, self._s["high"]))
-        return found
+        return self._or_unknown(found)
 
     def _tilted(self, loop: Any) -> int:
         angles = [abs(value) for value in map(self._seen.reading, self._s["sensors"]) if value is not None]
-        return max((_above(angle, math.radians(self._s["limit_deg"])) for angle in angles), default=GONE)
+        found = max((_above(angle, math.radians(self._s["limit_deg"])) for angle in angles), default=GONE)
+        return self._or_unknown(found)
+
+    def _or_unknown(self, found: int) -> int:
+        return UNKNOWN if found == GONE and self._seen.silent(self._s["sensors"]) else found
 
     def _implausible(self, loop: Any) -> int:
         return max(pair.look() for pair in self._pairs)

@@ -9,6 +9,7 @@ import math
 from typing import Any, Protocol
 
 GONE, UNSURE, THERE = -1, 0, 1
+UNKNOWN = 2  # nobody can know: nothing changes
 UNITS = {"servo": "rad", "thruster": "n", "valve": "pa"}
 BACK = 8  # ticks on target take back one that was off
 TRUST = 4  # this part of found_s it has to follow, to be trusted again...
