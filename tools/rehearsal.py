@@ -51,7 +51,8 @@ def rehearsal(vehicle: Vehicle, fleet: Fleet) -> Callable[[str, str], str | None
             return None
         if befalls not in KINDS[kind]:
             return f"this vehicle has no {part} that could be {befalls}"
-        return by_text(name, KINDS[kind][befalls].format(targets[0]))
+        refusals = [by_text(name, KINDS[kind][befalls].format(target)) for target in targets]
+        return next((refusal for refusal in refusals if refusal), None)
 
     return befall
 

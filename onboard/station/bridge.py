@@ -30,7 +30,7 @@ class Snapshot:
     """What stations may know of one tick. Made anew each time and never changed."""
 
     __slots__ = (
-        "action", "active", "armed", "asked", "battery_v", "estimate", "fault", "mission_at",
+        "action", "active", "armed", "asked", "bars", "battery_v", "estimate", "fault", "mission_at",
         "mission_count", "mission_passed", "mode", "overruns", "place", "tick", "worst_late_us",
     )  # fmt: skip
 
@@ -44,6 +44,7 @@ class Snapshot:
         self.action = state.action
         self.active = state.active
         self.fault = loop.fault
+        self.bars = None if state.armed else loop.helm.arming_refusal()  # why it could not be armed now
         self.estimate = {field: getattr(estimate, field) for field in FIELDS}
         self.battery_v = None if battery is None else loop.board.reading(battery)
         self.place = state.place
@@ -124,8 +125,9 @@ class Bridge:
             loop.tell("disarm", ticket=[ticket for _, ticket in disarms])
         for kind in SLOTS:
             values = self._slots.pop(kind, None)
-            if values is not None:
-                loop.tell(kind, *values, ticket=[None])
+            if values is None or (kind == "goto" and list(values) == loop.state.place):
+                continue  # stations repeat a place many times a second
+            loop.tell(kind, *values, ticket=[None])
         if self._failures and self._rehearse:
             failure, ticket = self._failures.popleft()
             self._answers.append((ticket, "fail", self._rehearse(failure)))

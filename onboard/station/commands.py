@@ -194,9 +194,8 @@ class Commands:
         return (ACCEPTED, None) if said else (DENIED, "the vehicle's file declares no station.origin")
 
     def _check(self, command: Command) -> Answer:
-        active = [name for name, _ in self._craft.active_rows(self._craft.snapshot)]
-        text = f"active failsafes: {', '.join(active)}" if active else "no failsafe is active"
-        self._session.text(mavlink.MAV_SEVERITY_NOTICE, text)
+        now = self._craft.snapshot
+        self._session.text(mavlink.MAV_SEVERITY_NOTICE, now.fault or now.bars or "nothing bars arming")
         return ACCEPTED, None
 
     def _inject_failure(self, command: Command) -> Answer:

@@ -77,7 +77,8 @@ class Item:
                 mavlink.MAV_MISSION_UNSUPPORTED, f"is {name_of('MAV_CMD', self.command)}, which is not there"
             )
         mode = modes.NAMES[ENDINGS[self.command][0]]
-        if self.command == mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH or (self.x, self.y) in HERE:
+        here = self.frame in GLOBAL and (self.x, self.y) in HERE
+        if self.command == mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH or here:
             return [mode]
         x_m, y_m, depth_m = self._place(craft)
         if self.command == mavlink.MAV_CMD_NAV_LAND and deep_m is not None:

@@ -40,6 +40,7 @@ class Missions:
         self._session = session
         self._craft = session.craft
         self._upload: Upload | None = None
+        self._under_way = 0  # missions that the vehicle has been given, and has not answered yet
         self._passed = self._craft.snapshot.mission_passed
 
     @property
@@ -116,7 +117,7 @@ class Missions:
             self._ack(mavlink.MAV_MISSION_ACCEPTED, mission_type=message.mission_type)
 
     def _clear(self) -> None:
-        if self._plan.items:
+        if self._plan.items or self._under_way:
             self._take([])
         else:
             self._ack(mavlink.MAV_MISSION_ACCEPTED)
@@ -137,6 +138,7 @@ class Missions:
         upload, asked_by = self._upload, self._session.heard_from
 
         def done(refusal: str | None) -> None:
+            self._under_way -= 1
             if refusal is None:
                 self._plan.take(items, steps)
             if self._upload is not upload:  # another has begun meanwhile; it goes on, whatever became of this
@@ -154,7 +156,9 @@ class Missions:
                 self._session.text(mavlink.MAV_SEVERITY_NOTICE, text)
             self._end(mavlink.MAV_MISSION_ACCEPTED)
 
-        if not self._session.order("mission", told, done=done):
+        if self._session.order("mission", told, done=done):
+            self._under_way += 1
+        else:
             self._end(mavlink.MAV_MISSION_ERROR, "mission: too many orders wait")
 
     def _ask(self, upload: Upload) -> None:

@@ -2,7 +2,7 @@
 
     fault silent:depth@20+5      as `caudal run --fault` has it (docs/faults.md)
     mend silent:depth            ends it; `mend depth` all that befalls one part, `mend` everything
-    inject depth off 1           of MAV_CMD_INJECT_FAILURE: part, what befalls it, which of them from 1
+    inject depth off 1           of MAV_CMD_INJECT_FAILURE: part, what befalls it, which of them from 1, or 0 for all
 
 Whoever starts the run does what is asked, between two ticks.
 """
@@ -41,9 +41,9 @@ BEFALLS = {  # FAILURE_TYPE
 
 
 def injection(unit: int, failure: int, which: int) -> str | None:
-    """What a command asks for; None if there is nothing of the kind here."""
+    """What a command asks for, of the `which`-th from 1, or of all for 0; None if there is nothing of the kind here."""
     part, befalls = PARTS.get(unit), BEFALLS.get(failure)
-    return f"inject {part} {befalls} {max(which, 0)}" if part and befalls else None
+    return f"inject {part} {befalls} {which}" if part and befalls and which >= 0 else None
 
 
 class Rehearsals:

@@ -47,6 +47,7 @@ class Signing:
         self._sent = 0
         self._streams: dict[tuple[int, int, int], int] = {}
         self._written: dict | None = None
+        self._loaded: dict | None = None
         self._load()
 
     @classmethod
@@ -112,13 +113,19 @@ class Signing:
         """Write the times down if they have changed. A disk that refuses is told by the caller, once."""
         if self._kept is None:
             return
-        now = {"sent": self._sent, "streams": [[*stream, stamp] for stream, stamp in self._streams.items()]}
-        if now == self._written:
+        now = self._times()
+        if now in (
+            self._written,
+            self._loaded,
+        ):  # what was loaded has its grace, and gets no more by a start alone
             return
         fresh = self._kept.with_name(self._kept.name + ".new")
         fresh.write_text(json.dumps(now))
         os.replace(fresh, self._kept)
         self._written = now
+
+    def _times(self) -> dict:
+        return {"sent": self._sent, "streams": [[*stream, stamp] for stream, stamp in self._streams.items()]}
 
     def _load(self) -> None:
         if self._kept is None or not self._kept.exists():
@@ -128,6 +135,7 @@ class Signing:
             self._sent = int(then["sent"]) + GRACE
             for link, system, component, stamp in then["streams"]:
                 self._streams[int(link), int(system), int(component)] = int(stamp) + GRACE
+            self._loaded = self._times()
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise KeyFileError(
                 f"the times of earlier frames in {self._kept} cannot be read ({error}); without them old frames "

@@ -49,7 +49,7 @@ def sys_status(craft: Craft, now: Snapshot) -> Any:
     if now.battery_v is not None:
         present |= mavlink.MAV_SYS_STATUS_SENSOR_BATTERY
         health |= mavlink.MAV_SYS_STATUS_SENSOR_BATTERY
-    if now.fault or any(action >= HOLD for _, action in craft.active_rows(now)):
+    if now.fault or now.bars or any(action >= HOLD for _, action in craft.active_rows(now)):
         health &= ~mavlink.MAV_SYS_STATUS_PREARM_CHECK
     millivolts = 0xFFFF if now.battery_v is None else _within(now.battery_v * 1000, 0, 0xFFFE)
     errors = _within(now.overruns, 0, 0xFFFF)
@@ -163,7 +163,7 @@ def mission_current(craft: Craft, now: Snapshot) -> Any:
 
 def failsafes(craft: Craft, now: Snapshot) -> Any:
     """Which rows of the failsafe table are active, a bit each; what changes is told in words as well."""
-    return mavlink.MAVLink_named_value_float_message(craft.time_ms(now), b"failsafes", float(now.active))
+    return mavlink.MAVLink_named_value_int_message(craft.time_ms(now), b"failsafes", now.active)
 
 
 def autopilot_version(craft: Craft, now: Snapshot) -> Any:
@@ -197,7 +197,7 @@ STREAMS: dict[int, tuple[float, Said]] = {
     mavlink.MAVLINK_MSG_ID_HOME_POSITION: (0.5, home_position),
     mavlink.MAVLINK_MSG_ID_GPS_GLOBAL_ORIGIN: (0.2, gps_global_origin),
     mavlink.MAVLINK_MSG_ID_MISSION_CURRENT: (1.0, mission_current),
-    mavlink.MAVLINK_MSG_ID_NAMED_VALUE_FLOAT: (1.0, failsafes),
+    mavlink.MAVLINK_MSG_ID_NAMED_VALUE_INT: (1.0, failsafes),
     mavlink.MAVLINK_MSG_ID_AUTOPILOT_VERSION: (0.0, autopilot_version),
 }
 

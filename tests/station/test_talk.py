@@ -206,7 +206,7 @@ def test_failsafes_and_refusals_are_told_in_words_and_files_are_not_there():
         told = pilot.hear("STATUSTEXT", where=lambda m: "failsafe computer_hot" in m.text)
         assert told.severity == mavlink.MAV_SEVERITY_WARNING
         row = [row.name for row in vehicle.loop.watch.rows].index("computer_hot")
-        assert pilot.hear("NAMED_VALUE_FLOAT", where=lambda m: int(m.value) >> row & 1)
+        assert pilot.hear("NAMED_VALUE_INT", where=lambda m: m.value >> row & 1)
         pilot.mav.file_transfer_protocol_send(0, 1, 1, [7, 0, 0, 4] + [0] * 247)
         answer = pilot.hear("FILE_TRANSFER_PROTOCOL").payload
         assert (answer[0], answer[3], answer[5], answer[12]) == (8, 129, 4, 10)
