@@ -32,6 +32,7 @@ SHOWS_A_SECOND = 30
 IDLE_S = 0.1  # between two looks while nobody ticks
 EVENTS_KEPT = 2000
 LARGEST_BYTES = 64 << 20  # of a message; anything longer is no message of ours
+LARGEST_ORDER_BYTES = 64 << 10  # of one to a run, which decodes it beside its loop
 ASKED_KEPT = 64
 
 _LENGTH = struct.Struct(">I")
@@ -46,19 +47,19 @@ def packed(message: Any) -> bytes:
     return _LENGTH.pack(len(body)) + body
 
 
-def unpacked(buffer: bytearray) -> list[Any]:
+def unpacked(buffer: bytearray, largest_bytes: int = LARGEST_BYTES) -> list[Any]:
     """The whole messages at the start of a buffer, which are taken from it; ValueError if there can be none."""
     found = []
     while len(buffer) >= _LENGTH.size:
         (length,) = _LENGTH.unpack_from(buffer)
-        if length > LARGEST_BYTES:
+        if length > largest_bytes:
             raise ValueError(f"a message of {length} bytes")
         end = _LENGTH.size + length
         if len(buffer) < end:
             break
         try:
             found.append(msgspec.msgpack.decode(memoryview(buffer)[_LENGTH.size : end]))
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise ValueError(str(error)) from None
         del buffer[:end]
     return found
@@ -87,6 +88,16 @@ class Looker:
         self.heard = bytearray()
         self.unsent = bytearray(first)
         self.events = 0  # how many it has been sent
+
+
+def is_order(message: Any) -> bool:
+    """["tell", VEHICLE, KIND, VALUE ...] or ["rehearse", VEHICLE, FAULT]: what the control thread may be given."""
+    return (
+        isinstance(message, list)
+        and len(message) >= 3
+        and all(isinstance(word, str) for word in message[:3])
+        and (message[0] == "tell" or (message[0] == "rehearse" and len(message) == 3))
+    )
 
 
 class Live:
@@ -209,14 +220,13 @@ class Live:
             came = looker.peer.recv(65536)
             if not came:
                 raise ValueError("gone")
+            if not looker.may_steer:
+                return  # whatever it says
             looker.heard += came
-            for message in unpacked(looker.heard):
-                if not (
-                    isinstance(message, list) and len(message) >= 3 and message[0] in ("tell", "rehearse")
-                ):
+            for message in unpacked(looker.heard, LARGEST_ORDER_BYTES):
+                if not is_order(message):
                     raise ValueError("no order")
-                if looker.may_steer:
-                    self._asked.append(message)
+                self._asked.append(message)
         except BlockingIOError:
             pass
         except (OSError, ValueError):

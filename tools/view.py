@@ -20,6 +20,7 @@ from tools.view_line import Watched
 from tools.view_run import Moment, Recorded, Run
 
 PAGE_PORT = 8360
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LOOKS_A_SECOND = 100  # for what a run has sent: thirty a second, and none of them is to be missed
 
 
@@ -36,6 +37,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--port", type=options.natural, default=PAGE_PORT, help="and on which port, or the next free one"
+    )
+    command.add_argument(
+        "--steer", action="store_true", help="with --host: whoever opens the page may steer the run, too"
     )
     command.add_argument("--at", type=float, default=0.0, metavar="S", help="begin at this second of a log")
     command.add_argument("--picture", type=Path, metavar="FILE", help="save a picture (.png, .jpg) and end")
@@ -111,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
         elif log:
             show_recorded(page, source, args.at)
         else:
-            show_live(page, source)
+            show_live(page, source, steer=args.steer or args.host in LOOPBACK)
     except KeyboardInterrupt:
         pass
     finally:
@@ -137,8 +141,9 @@ def show_recorded(page: Any, recorded: Recorded, at_s: float) -> None:
         page.rest()
 
 
-def show_live(page: Any, watched: Watched) -> None:
-    page.add_helm(watched)
+def show_live(page: Any, watched: Watched, steer: bool) -> None:
+    if steer:
+        page.add_helm(watched)
     while not watched.updates and not watched.gone:
         time.sleep(0.01)
     page.first_look(watched.newest)
