@@ -56,6 +56,13 @@ class ParamStore:
                 values[name] = number
         return values
 
+    def forget(self, names: list[str]) -> list[str]:
+        """Drop what is kept but not taken today, of these names, or without one all of it; which they were."""
+        dropped = [name for name in self._asleep if name in names or not names]
+        for name in dropped:
+            del self._asleep[name]
+        return dropped
+
     def save(self, values: dict[str, float]) -> None:
         """All of it in one step, or a StoreError and the file as it was."""
         if self._foreign:

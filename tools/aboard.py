@@ -181,11 +181,12 @@ class Aboard:
     def _arm_by_itself(self, tick: int) -> None:
         """At its second, or soon after: chips take theirs to begin. Never once it was armed or somebody disarmed."""
         loop = self._loop
+        if self._arm_tick is not None and any(kind == "disarm" for kind, *_ in loop.taken):
+            self._arm_tick = None
         if self._arm_tick is None or tick < self._arm_tick:
             return
         waited = tick - self._arm_tick
-        disarmed = any(kind == "disarm" for kind, *_ in loop.taken)
-        if loop.state.armed or disarmed or waited > ARM_WITHIN_S * loop.rate_hz:
+        if loop.state.armed or waited > ARM_WITHIN_S * loop.rate_hz:
             self._arm_tick = None
         elif waited % (loop.rate_hz // 2) == 0:
             loop.arm()

@@ -5,9 +5,11 @@ or pulsed: one that is off by more than one step of the chip counts as worse.
 """
 
 import argparse
+import itertools
+from collections.abc import Iterator
 from pathlib import Path
 
-from onboard.log import Log
+from onboard.log import Columns, Log
 from tools import options, say
 
 
@@ -23,7 +25,8 @@ def run(args: argparse.Namespace) -> int:
         say.as_json(result)
     else:
         say.table(list(result.items()))
-    return 0 if result["equal"] == result["commands"] and not result["ticks_unmatched"] else 1
+    same = result["equal"] == result["commands"] and not result["worse"] and not result["ticks_unmatched"]
+    return 0 if same else 1
 
 
 def compare(first: Log, second: Log) -> dict:
@@ -40,8 +43,10 @@ def compare(first: Log, second: Log) -> dict:
             raise say.Refused(
                 f"{topic} has the channels {_names(a.fields)} in one log, {_names(b.fields)} in the other"
             )
-        result["ticks_unmatched"] += abs(len(a) - len(b))
-        for tick, (one, other) in enumerate(zip(a.each(), b.each(), strict=False)):
+        for tick, one, other in _pairs(a, b):
+            if one is None or other is None:
+                result["ticks_unmatched"] += 1
+                continue
             result["ticks"] += 1
             result["commands"] += len(one)
             if one == other:
@@ -52,11 +57,25 @@ def compare(first: Log, second: Log) -> dict:
                 result["equal" if apart == 0 else "off_by_one" if apart == 1 else "worse"] += 1
                 if apart and (first_difference is None or tick < first_difference[0]):
                     first_difference = (tick, f"{topic.split('/')[1]} {channel}: {x} and {y}")
+    if not result["ticks"]:
+        raise say.Refused("the logs hold no command of the same tick; there is nothing to compare")
     for topic in topics:
         _compare_pulses(topic, first, second, result)
     if first_difference:
         result["first_difference_tick"], result["first_difference"] = first_difference
     return result
+
+
+def _pairs(a: Columns, b: Columns) -> Iterator[tuple[int, tuple | None, tuple | None]]:
+    """Rows of the same tick, with its number; None where one log has none. Where messages are missing in between, what
+    belongs together is told by its time."""
+    if not a.lost and not b.lost:
+        for tick, (one, other) in enumerate(itertools.zip_longest(a.each(), b.each())):
+            yield tick, one, other
+        return
+    rows, others = dict(zip(a.time_ns, a.each(), strict=True)), dict(zip(b.time_ns, b.each(), strict=True))
+    for tick, time_ns in enumerate(sorted({*rows, *others})):
+        yield tick, rows.get(time_ns), others.get(time_ns)
 
 
 def _compare_pulses(topic: str, first: Log, second: Log, result: dict) -> None:
@@ -66,7 +85,9 @@ def _compare_pulses(topic: str, first: Log, second: Log, result: dict) -> None:
         return
     step_us = max(float(log.run.get("pulse_step_us", 0)) for log in (first, second))
     a, b = (log.topics.get(pins, log.topics[topic]) for log in (first, second))
-    for one, other in zip(a.each(), b.each(), strict=False):
+    for _, one, other in _pairs(a, b):
+        if one is None or other is None:
+            continue
         result["pulses"] = result.get("pulses", 0) + len(one)
         result["worse"] += sum(abs(x - y) > step_us for x, y in zip(one, other, strict=True))
 

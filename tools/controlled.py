@@ -95,7 +95,7 @@ def read_settings(file: VehicleFile) -> dict[str, Any]:
     return settings
 
 
-def _expect_tables(file: VehicleFile) -> None:
+def expect_tables(file: VehicleFile) -> None:
     """A table or key that belongs to nobody is a slip. Where the plant is not installed, its tables are not known."""
     try:
         from sim_plant.spec import TABLES as PLANT_TABLES
@@ -111,7 +111,7 @@ def open_controlled(
 
     def read(lines: list[str]) -> Controlled:
         file = VehicleFile.open(onboard.vehicle.find(name_or_path), lines)
-        _expect_tables(file)
+        expect_tables(file)
         return Controlled(file, read_settings(file))
 
     vehicle = read(overrides)

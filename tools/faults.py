@@ -12,6 +12,7 @@ import contextlib
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from tools.sweep_work import DIED, THIS_CAUDAL, across_machines, expect_same
 from tools.upsets import FAMILIES, KINDS
 from tools.vehicles import open_scenario
 
+LEAST_S = 1.0
 MOST_SHRUNK = 5  # of each promise
 TOTALS = ("runs", "ticks", "worst_to_safe_s", "worst_row_late_ticks", "broken_runs", "diverged_runs")
 KIND_NAMES = tuple(dict.fromkeys([*FAMILIES, *(kind.name for kind in KINDS)]))
@@ -63,6 +65,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.seconds < LEAST_S:
+        raise say.Refused(
+            f"--for {args.seconds:g}: faults begin after half a second; give {LEAST_S:g} s or more"
+        )
+    try:
+        args.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise say.Refused(
+            f"--out {args.out}: broken cases cannot be saved there ({error.strerror})"
+        ) from error
     cases = cases_for(args)
     outcomes: list[Outcome] = []
     progress = say.Progress("letting things go wrong", len(cases), "runs")
@@ -116,7 +128,12 @@ def work(args: argparse.Namespace, cases: list[Case]) -> Iterator[Outcome]:
         yield from map(run_case, cases[1:])
         return
     with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
-        yield from pool.map(run_case, cases[1:], chunksize=max(1, min(20, len(cases) // (4 * args.jobs))))
+        under_way = {pool.submit(run_case, case): case for case in cases[1:]}
+        for done in concurrent.futures.as_completed(under_way):
+            try:
+                yield done.result()
+            except BrokenProcessPool:
+                yield from _died([under_way[done]])
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,8 @@ def run(args: argparse.Namespace) -> int:
     overrides = args.set + ([f"gait.rows={args.rows}"] if args.rows is not None else [])
     vehicle = open_vehicle(args.vehicle, overrides)
     settings = vehicle.settings["gait"]
+    if settings is None:
+        raise say.Refused(f"{vehicle.name} has no gait: nothing in it beats (its file has no [gait])")
     wave = wave_of(settings)
     table = wave.table(settings["rows"])
     csv_path = args.csv or Path("runs") / f"{vehicle.name}-gait.csv"

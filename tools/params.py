@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         if store.no_file:
             raise say.Refused(store.no_file)
         if to_change:
-            values = _changed(args, vehicle, values)
+            values = _changed(args, vehicle, values, store)
             _save(store, values, params)
     rows = [{**param, "value": values.get(param["name"], param["default"])} for param in params]
     for row in rows:
@@ -71,12 +71,15 @@ def _cell(row: dict[str, Any], key: str) -> Any:
     return row[key]
 
 
-def _changed(args: argparse.Namespace, vehicle: Controlled, values: dict[str, float]) -> dict[str, float]:
+def _changed(
+    args: argparse.Namespace, vehicle: Controlled, values: dict[str, float], store: ParamStore
+) -> dict[str, float]:
     """The values after what was asked; a wrong one changes nothing."""
     about = {param["name"]: param for param in vehicle.settings["params"]}
     if args.reset is not None:
+        forgotten = store.forget(args.reset)
         for name in args.reset:
-            if name not in about:
+            if name not in about and name not in forgotten:
                 raise say.Refused(
                     f"{vehicle.name} has no parameter {name}; caudal params {args.vehicle} lists them"
                 )

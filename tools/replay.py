@@ -14,6 +14,7 @@ from onboard.app import build_loop
 from onboard.log import Log
 from onboard.vehicle import find, read
 from tools import options, say
+from tools.controlled import expect_tables
 from tools.recorded import vehicle_file
 
 NEEDED = ("counts", "outputs", "commands", "loop")  # topics of a vehicle
@@ -50,9 +51,13 @@ def run(args: argparse.Namespace) -> int:
         say.as_json(result)
     elif result["identical"]:
         print(f"identical: {result['ticks']} ticks, {result['commands']} commands.")
+        if result["missing_from_tick"] is not None:
+            print(
+                f"From tick {result['missing_from_tick']} on messages are missing from the log: nobody can tell."
+            )
     else:
         print(f"differs: first at tick {result['tick']}, {result['channel']}: {result['found']}.")
-    return 0 if result["identical"] else 1
+    return 0 if result["identical"] and result["missing_from_tick"] is None else 1
 
 
 def replay(log: Log, vehicle_path: str | None = None, overrides: list[str] | None = None) -> dict[str, Any]:
@@ -62,7 +67,7 @@ def replay(log: Log, vehicle_path: str | None = None, overrides: list[str] | Non
         raise say.Refused(
             f'the vehicle file has no scenario "{log.run.get("scenario")}", which the log was made with'
         )
-    result: dict[str, Any] = {"identical": True, "ticks": 0, "commands": 0}
+    result: dict[str, Any] = {"identical": True, "ticks": 0, "commands": 0, "missing_from_tick": None}
     if log.run.get("on", "").startswith("hil") and log.run.get("realtime") == "True":
         raise say.Refused(
             "a bench that ran free answers when it can: its log shows what happened, it does not replay"
@@ -79,11 +84,15 @@ def replay(log: Log, vehicle_path: str | None = None, overrides: list[str] | Non
 
 def _settings(log: Log, vehicle_path: str | None, overrides: list[str]) -> dict[str, Any]:
     if vehicle_path:
-        return read(VehicleFile.open(find(vehicle_path), overrides))
+        file = VehicleFile.open(find(vehicle_path), overrides)
+        expect_tables(file)
+        return read(file)
     key = (log.run.get("vehicle_file"), log.run.get("overrides"), *overrides)
     if key not in _READ:  # a campaign replays thousands of logs of one vehicle
         _READ.clear()
-        _READ[key] = read(vehicle_file(log, overrides))
+        file = vehicle_file(log, overrides)
+        expect_tables(file)
+        _READ[key] = read(file)
     return _READ[key]
 
 
@@ -100,8 +109,20 @@ def _orders(log: Log, name: str) -> dict[int, list[tuple[str, list[Any]]]]:
     return orders
 
 
+def _whole(ticks: list[int], times_ns: list) -> int:
+    """How many ticks there are from the first one on before a message is missing."""
+    rows = zip(ticks, *times_ns, strict=False)
+    return next(
+        (k for k, (tick, *times) in enumerate(rows) if tick != k or len(set(times)) > 1),
+        min(map(len, times_ns)),
+    )
+
+
 def _replay_one(log: Log, name: str, settings: dict, scenario: dict, result: dict) -> dict | None:
     """Ticks one vehicle's loop through its recording; the first difference, if there is one."""
+    for topic in (f"/{name}/{kind}" for kind in ("outputs", "loop")):
+        if topic not in log.topics:
+            raise say.Refused(f"the log holds nothing in {topic}, without which nothing can be replayed")
     counts, outputs = log.topics[f"/{name}/counts"], log.topics[f"/{name}/outputs"]
     timing = log.topics[f"/{name}/loop"]
     commands = log.topics.get(f"/{name}/commands")  # a bench's plant end sees device units alone
@@ -111,7 +132,14 @@ def _replay_one(log: Log, name: str, settings: dict, scenario: dict, result: dic
             raise say.Refused(
                 f"the vehicle file's {kind} are {', '.join(present)}; the log's {', '.join(recorded)}"
             )
-    ticks = min(len(topic) for topic in (counts, outputs, timing, commands) if topic is not None)
+    topics = [topic for topic in (counts, outputs, timing, commands) if topic is not None]
+    ticks = min(map(len, topics))
+    if any(topic.lost for topic in topics):
+        ticks = _whole(timing.column("tick"), [topic.time_ns for topic in topics])
+        if result["missing_from_tick"] is None or ticks < result["missing_from_tick"]:
+            result["missing_from_tick"] = ticks
+    if not ticks:
+        raise say.Refused(f"the log has no beginning of {name}'s run, from which alone it could be replayed")
     loop = build_loop(settings, scenario, RecordedDriver(counts.each()))
     progress = say.Progress(f"replaying {name}", ticks, "ticks")
     orders = _orders(log, name)

@@ -46,14 +46,18 @@ def summarise(log: Log) -> dict[str, Any]:
     settings = read(vehicle_file(log))
     if is_aboard(log):
         return summarise_aboard(log, names[0], settings["rate_hz"])
-    scenario = settings["scenarios"][log.run["scenario"]]
+    scenario = settings["scenarios"].get(log.run.get("scenario"))
+    if scenario is None:
+        raise say.Refused(
+            f'the log is of a scenario "{log.run.get("scenario")}", which its vehicle file does not have'
+        )
     rate_hz = settings["rate_hz"]
     each = [_vehicle(log, name, 1_000_000 // rate_hz) for name in names]
     duration_s = len(log.topics[f"/{names[0]}/loop"]) / rate_hz
     result: dict[str, Any] = {
         "vehicle": log.run["vehicle"],
         "scenario": log.run["scenario"],
-        "seed": int(log.run["seed"]),
+        "seed": int(log.run.get("seed", 0)),
         "simulated_s": duration_s,
         "complete": log.complete,
         "collisions": sum(1 for event in log.events if event.kind == "collision"),
@@ -201,7 +205,7 @@ def _errors(name: str, off_m: np.ndarray) -> dict[str, float]:
 
 def show(result: dict[str, Any]) -> None:
     """The short table at the end of a run."""
-    if "way_m" in result:  # a trial
+    if "base_way_m" in result:  # a trial
         say.table(list(result.items()))
         return
     if "readings_hz" in result:

@@ -82,7 +82,7 @@ def summarise_trial(log: Log) -> dict[str, Any]:
         "complete": log.complete,
         "max_roll_deg": float(np.abs(was.roll_deg).max()),
         "max_pitch_deg": float(np.abs(was.pitch_deg).max()),
-        "way_m": float(np.hypot(was.x_m[-1] - was.x_m[0], was.y_m[-1] - was.y_m[0])),
+        "base_way_m": float(np.hypot(was.x_m[-1] - was.x_m[0], was.y_m[-1] - was.y_m[0])),
         "depth_m": float(was.depth_m[-1]),
     }
     if isinstance(motion_of(log), Still):
