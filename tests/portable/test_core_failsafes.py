@@ -192,6 +192,31 @@ def test_hold_and_surface_change_the_mode_and_the_asked_one_comes_back():
         assert bench.state.mode == AUTO
 
 
+def test_hold_does_not_call_back_what_was_asked_to_surface():
+    bench = Bench(lost("hold"))
+    bench.state.asked = SURFACE_MODE
+    bench.driver.counts["heading"] = None
+    bench.step(5)
+    assert bench.state.action == HOLD and bench.state.mode == SURFACE_MODE
+
+
+def test_neither_a_delay_nor_a_clearing_goes_on_while_nothing_is_known():
+    bench = Bench(
+        failsafe("wide", "outside", "hold", sensors=["heading"], low=None, high=1.0, delay_s=0.1, clear_s=0.1)
+    )
+
+    def look(heading, ticks):
+        bench.driver.counts["heading"] = heading
+        bench.step(ticks)
+        return bool(bench.state.active)
+
+    assert not look(2000, 6)
+    assert not look(None, 50)  # the first three still go by the last reading
+    assert not look(2000, 1) and look(2000, 1)
+    assert look(0, 5) and look(None, 50)
+    assert look(0, 2) and not look(0, 2)
+
+
 def test_a_vehicle_that_cannot_hold_goes_up_instead():
     bench = Bench(lost("hold"))
     bench.watch = Watch(bench.rows, {AUTO: (), SURFACE_MODE: ()})

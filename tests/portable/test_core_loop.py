@@ -7,7 +7,7 @@ from hal.fixed import ONE, fixed
 from onboard.app import build_loop
 from onboard.guidance.switch import Switch
 from onboard.helm import Helm
-from onboard.loop import Loop, Stage
+from onboard.loop import ORDERS_WAITING, Loop, Stage
 from onboard.modes import TAIL
 from onboard.safety import Gate, Row, Watch
 from onboard.state import State
@@ -111,6 +111,61 @@ def test_disarming_stills_everything_in_the_next_tick():
     bench.loop.tick()
     assert not bench.loop.state.armed
     assert bench.driver.outputs == [0, 0]
+
+
+def taken(loop):
+    return [(kind, values, refusal) for kind, values, _, refusal in loop.taken]
+
+
+def test_a_disarm_goes_before_all_that_waits_and_undoes_each_arm_among_it():
+    bench = Bench()
+    bench.loop.tick()
+    for _ in range(20):
+        assert bench.loop.tell("station")
+        assert bench.loop.tell("arm")
+    for _ in range(2):
+        assert bench.loop.tell("disarm")  # once is enough
+    while bench.loop.tell("station"):
+        pass
+    assert bench.loop.tell("disarm")  # however many wait
+    told = []
+    for _ in range(5):
+        bench.loop.tick()
+        assert not bench.loop.state.armed
+        told += taken(bench.loop)
+    assert told[:20] == [("arm", (), "not armed: a disarm came in between")] * 20
+    assert told[20:] == [("disarm", (), None)] + [("station", (), None)] * (ORDERS_WAITING - 21)
+    bench.loop.disarm()
+    bench.loop.arm()
+    bench.loop.tick()
+    assert bench.loop.state.armed
+
+
+def test_every_ticket_gets_its_answer_however_orders_overtake_each_other():
+    bench = Bench()
+    for ticket, kind in enumerate(("arm", "station", "disarm", "arm", "disarm", "station")):
+        bench.loop.tell(kind, ticket=ticket)
+    bench.loop.tick()
+    assert sorted(ticket for _, _, ticket, _ in bench.loop.taken) == [0, 1, 2, 3, 4, 5]
+    assert not bench.loop.state.armed
+
+
+def test_what_was_taken_is_taken_the_same_way_again():
+    heaps = (
+        ("arm", "disarm", "arm"),
+        ("station", "arm", "disarm", "arm", "disarm", "station"),
+        ("disarm", "arm"),
+    )
+    bench, again = Bench(), Bench()
+    for heap in heaps:
+        for kind in heap:
+            bench.loop.tell(kind)
+        bench.loop.tick()
+        for kind, values, _ in taken(bench.loop):
+            again.loop.tell(kind, *values)
+        again.loop.tick()
+        assert taken(again.loop) == taken(bench.loop)
+        assert again.loop.state.armed == bench.loop.state.armed
 
 
 def test_an_exception_in_any_stage_ends_in_the_safe_state_with_its_reason():

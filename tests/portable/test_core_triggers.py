@@ -79,13 +79,12 @@ def test_silence_is_all_of_them():
     assert not bench.step(roll=0)
 
 
-def test_outside_either_end_and_an_absent_reading_is_not_outside():
+def test_outside_either_end():
     bench = Bench("outside", sensors=["depth"], low=-1.0, high=2.0)
     assert not bench.step(depth=2000)
     assert bench.step(depth=2001)
     assert not bench.step(depth=-1000)
     assert bench.step(depth=-1001)
-    assert not bench.step(10, depth=None)
     bench = Bench("outside", sensors=["depth"], low=None, high=2.0)
     assert not bench.step(depth=-20000)
 
@@ -95,6 +94,24 @@ def test_tilted_either_way():
     assert not bench.step(roll=1570)
     assert bench.step(roll=1572)
     assert bench.step(roll=-1572)
+
+
+def test_of_a_sensor_that_has_fallen_silent_nothing_is_known_and_its_row_stays_as_it_was():
+    for trigger, keys, well, ill in (
+        ("outside", {"low": None, "high": 2.0}, 0, 2001),
+        ("tilted", {"limit_deg": 90.0}, 0, 1572),
+    ):
+        bench = Bench(trigger, sensors=["roll", "heading"], **keys)
+        bench.driver.counts["roll"] = None
+        assert not bench.step(20, heading=well)  # never heard
+        assert not bench.step(20, roll=well) and not bench.step(20, roll=None)
+        assert bench.step(roll=ill)
+        assert bench.step(20, roll=None) and bench.row.seen  # silent while it was bad
+        assert bench.step(20, heading=ill) and bench.step(20, heading=well)
+        assert not bench.step(roll=well)
+        assert bench.step(heading=ill)  # one that is silent does not hide another
+        bench.driver.counts["roll"] = None
+        assert bench.step(20)
 
 
 def turn(bench, ticks, rate_rad_s, heading, seen_rad_s=None):
