@@ -134,8 +134,7 @@ class Bridge:
         self._rested += 1
         if self._rested >= self._rest and (waits := self._sets.take()):
             self._rested = 0
-            _, kind, values, ticket = waits
-            loop.tell(kind, *values, ticket=[ticket])
+            self._hand_over(*waits[1:])
         for _ in range(ORDERS_A_TICK):
             if not (waits := self._orders.take()):
                 break
@@ -143,7 +142,11 @@ class Bridge:
             if kind == "arm" and number < self._disarmed:
                 self._answers.append((ticket, kind, "not armed: a disarm came in between"))
             else:
-                loop.tell(kind, *values, ticket=[ticket])
+                self._hand_over(kind, values, ticket)
+
+    def _hand_over(self, kind: str, values: tuple, ticket: Any) -> None:
+        if not self._loop.tell(kind, *values, ticket=[ticket]):  # others have heaped up orders there
+            self._answers.append((ticket, kind, f"{kind}: too many orders wait"))
 
     def after(self) -> list[tuple[str, dict[str, Any]]]:
         """Right after a tick: publish it. Gives what stations want recorded."""

@@ -29,7 +29,7 @@ PASSED_OVER = {
 }
 
 
-HERE = ((0, 0), (2**31 - 1, 2**31 - 1))  # as stations write "no place"
+NO_PLACE = (2**31 - 1, 2**31 - 1)  # of the protocol; stations also write 0, 0, but not in a local frame
 
 Step = list[float] | str  # of the loop's mission: a way-point, or a mode's name
 
@@ -77,7 +77,8 @@ class Item:
                 mavlink.MAV_MISSION_UNSUPPORTED, f"is {name_of('MAV_CMD', self.command)}, which is not there"
             )
         mode = modes.NAMES[ENDINGS[self.command][0]]
-        here = self.frame in GLOBAL and (self.x, self.y) in HERE
+        place = self.x, self.y
+        here = place == NO_PLACE or (place == (0, 0) and self.frame != mavlink.MAV_FRAME_LOCAL_NED)
         if self.command == mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH or here:
             return [mode]
         x_m, y_m, depth_m = self._place(craft)

@@ -3,6 +3,7 @@ receiver asks for each; a whole mission is one order to the loop."""
 
 from typing import TYPE_CHECKING, Any
 
+from onboard import modes
 from onboard.station.dialect import mavlink
 from onboard.station.mission_items import Item, Plan, Step, Wrong, check_count
 
@@ -40,7 +41,6 @@ class Missions:
         self._session = session
         self._craft = session.craft
         self._upload: Upload | None = None
-        self._under_way = 0  # missions that the vehicle has been given, and has not answered yet
         self._passed = self._craft.snapshot.mission_passed
 
     @property
@@ -117,8 +117,8 @@ class Missions:
             self._ack(mavlink.MAV_MISSION_ACCEPTED, mission_type=message.mission_type)
 
     def _clear(self) -> None:
-        if self._plan.items or self._under_way:
-            self._take([])
+        if modes.NAMES[modes.MISSION] in self._craft.modes:
+            self._take([])  # even if it has none: one may be under way to it
         else:
             self._ack(mavlink.MAV_MISSION_ACCEPTED)
 
@@ -138,14 +138,15 @@ class Missions:
         upload, asked_by = self._upload, self._session.heard_from
 
         def done(refusal: str | None) -> None:
-            self._under_way -= 1
             if refusal is None:
                 self._plan.take(items, steps)
+            if upload is None:  # a clearing: whoever asked wants to hear of it, whatever has begun meanwhile
+                if refusal:
+                    self._session.text(mavlink.MAV_SEVERITY_WARNING, refusal)
+                result = mavlink.MAV_MISSION_ERROR if refusal else mavlink.MAV_MISSION_ACCEPTED
+                self._ack(result, to=asked_by)
+                return
             if self._upload is not upload:  # another has begun meanwhile; it goes on, whatever became of this
-                if upload is None:  # of a clearing the station still wants to hear
-                    self._ack(
-                        mavlink.MAV_MISSION_ERROR if refusal else mavlink.MAV_MISSION_ACCEPTED, to=asked_by
-                    )
                 return
             if refusal:
                 self._end(mavlink.MAV_MISSION_ERROR, refusal)
@@ -156,9 +157,7 @@ class Missions:
                 self._session.text(mavlink.MAV_SEVERITY_NOTICE, text)
             self._end(mavlink.MAV_MISSION_ACCEPTED)
 
-        if self._session.order("mission", told, done=done):
-            self._under_way += 1
-        else:
+        if not self._session.order("mission", told, done=done):
             self._end(mavlink.MAV_MISSION_ERROR, "mission: too many orders wait")
 
     def _ask(self, upload: Upload) -> None:

@@ -6,7 +6,8 @@ check is not used: it moves a stream's time before it has looked at the signatur
 a station out; and it keeps streams by connection, so that a frame could be heard again over another one.
 
 Times are tens of microseconds since 2015. A stream's time is written once a second and counts as GRACE later after a
-restart, so that nothing of the last, unwritten second is heard twice.
+restart, so that nothing of the last, unwritten second is heard twice. What is written is the time itself: it does not
+move by starts alone.
 """
 
 import hashlib
@@ -45,9 +46,10 @@ class Signing:
         self.refused: Counter[str] = Counter()  # by reason
         self._kept = kept
         self._sent = 0
+        self._least = 0  # for the first frame that is sent; an earlier run may have sent all that lie before
         self._streams: dict[tuple[int, int, int], int] = {}
+        self._earlier: set[tuple[int, int, int]] = set()  # streams of an earlier run, not heard in this one
         self._written: dict | None = None
-        self._loaded: dict | None = None
         self._load()
 
     @classmethod
@@ -77,7 +79,7 @@ class Signing:
     @property
     def timestamp(self) -> int:
         """For the next frame that is sent: never the same twice, and by the calendar if that is further on."""
-        return max(self._sent + 1, _now())
+        return max(self._sent + 1, self._least, _now())
 
     @timestamp.setter
     def timestamp(self, value: int) -> None:
@@ -103,9 +105,10 @@ class Signing:
         if last is None:
             if stamp + MINUTE < self.timestamp or len(self._streams) >= MOST_STREAMS:
                 return "too old"
-        elif stamp <= last:
+        elif stamp <= last + (GRACE if stream in self._earlier else 0):
             return "replayed"
         self._streams[stream] = stamp
+        self._earlier.discard(stream)
         self._sent = max(self._sent, stamp)
         return None
 
@@ -113,29 +116,24 @@ class Signing:
         """Write the times down if they have changed. A disk that refuses is told by the caller, once."""
         if self._kept is None:
             return
-        now = self._times()
-        if now in (
-            self._written,
-            self._loaded,
-        ):  # what was loaded has its grace, and gets no more by a start alone
+        now = {"sent": self._sent, "streams": [[*stream, stamp] for stream, stamp in self._streams.items()]}
+        if now == self._written:
             return
         fresh = self._kept.with_name(self._kept.name + ".new")
         fresh.write_text(json.dumps(now))
         os.replace(fresh, self._kept)
         self._written = now
 
-    def _times(self) -> dict:
-        return {"sent": self._sent, "streams": [[*stream, stamp] for stream, stamp in self._streams.items()]}
-
     def _load(self) -> None:
         if self._kept is None or not self._kept.exists():
             return
         try:
             then = json.loads(self._kept.read_text())
-            self._sent = int(then["sent"]) + GRACE
+            self._sent = int(then["sent"])
+            self._least = self._sent + GRACE
             for link, system, component, stamp in then["streams"]:
-                self._streams[int(link), int(system), int(component)] = int(stamp) + GRACE
-            self._loaded = self._times()
+                self._streams[int(link), int(system), int(component)] = int(stamp)
+            self._earlier = set(self._streams)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise KeyFileError(
                 f"the times of earlier frames in {self._kept} cannot be read ({error}); without them old frames "

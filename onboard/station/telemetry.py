@@ -163,7 +163,7 @@ def mission_current(craft: Craft, now: Snapshot) -> Any:
 
 def failsafes(craft: Craft, now: Snapshot) -> Any:
     """Which rows of the failsafe table are active, a bit each; what changes is told in words as well."""
-    return mavlink.MAVLink_named_value_int_message(craft.time_ms(now), b"failsafes", now.active)
+    return mavlink.MAVLink_named_value_int_message(craft.time_ms(now), b"failsafes", now.active & 0x7FFFFFFF)
 
 
 def autopilot_version(craft: Craft, now: Snapshot) -> Any:

@@ -5,11 +5,15 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from onboard.station.bridge import ORDERS_A_TICK, QUEUE, SETS_A_SECOND, Bridge
 from onboard.station.dialect import mavlink
 from tests.station.afloat import Afloat, free_port, until
 from tests.station.mutations import Bench, station
 from tests.station.pilots import Pilot
+
+YAW = mavlink.POSITION_TARGET_TYPEMASK_YAW_IGNORE
 
 
 def taken(bench: Bench) -> list[str]:
@@ -82,6 +86,38 @@ def test_however_many_parameters_are_set_a_few_a_second_are_taken_and_other_orde
         sets += kinds.count("set")
         assert kinds.count("set") <= 1 and (tick != 100 or "mode" in kinds)
     assert 0 < sets <= ticks * SETS_A_SECOND / bench.loop.rate_hz + 1
+
+
+def test_an_order_for_which_the_loop_has_no_room_is_answered_too():
+    """Else a station would wait for ever, and whoever uploads keep out all others."""
+    bench = Bench(None)
+    while bench.loop.tell("station"):  # somebody else's, such as a view's
+        pass
+    for kind, *values in (("mission", []), ("set", "TUNE_003", 1.0)):
+        assert bench.craft.bridge.order("one", kind, *values, ticket=kind)
+    bench.craft.bridge.before()
+    answers = bench.craft.bridge.answers()
+    assert sorted(answers) == [(kind, kind, f"{kind}: too many orders wait") for kind in ("mission", "set")]
+
+
+@pytest.mark.parametrize(
+    "ignored", [0, YAW, YAW | 4, YAW | 3], ids=["nothing", "yaw", "depth too", "x, y too"]
+)
+def test_a_place_is_one_order_however_often_it_is_said_and_one_again_after_another_place(ignored):
+    bench, pack = Bench(None), station(None)
+
+    def said(*places_m: float) -> int:
+        """How many orders come of it, within one tick."""
+        for place_m in places_m:
+            target = 0, 1, 1, mavlink.MAV_FRAME_LOCAL_NED, ignored, place_m, 0, place_m, *[0] * 6, 0.5, 0
+            bench.hear(mavlink.MAVLink_set_position_target_local_ned_message(*target).pack(pack))
+        return taken(bench).count("goto")
+
+    assert [said(1.0) for _ in range(20)] == [1] + [0] * 19
+    first = bench.loop.state.place
+    assert said(2.0, 1.0) == 0 and bench.loop.state.place == first  # the latest is where it goes already
+    assert said(2.0) == 1 and bench.loop.state.place != first
+    assert said(1.0) == 1 and bench.loop.state.place == first
 
 
 FLOOD_S = 2.0

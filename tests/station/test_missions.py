@@ -7,8 +7,10 @@ from onboard.station.mission_items import Item, Plan
 from tests.station.mutations import Bench, station
 
 NAN = float("nan")
+GLOBE, LOCAL = mavlink.MAV_FRAME_GLOBAL_RELATIVE_ALT_INT, mavlink.MAV_FRAME_LOCAL_NED
 PLACE = 473978000, 85456000, -0.5
 NOWHERE = 0, 0, 0.0
+UNSAID = 2**31 - 1, 2**31 - 1, 0.5
 WAYPOINT, UNLIMITED, RETURN, LAND, SPEED = (
     mavlink.MAV_CMD_NAV_WAYPOINT,
     mavlink.MAV_CMD_NAV_LOITER_UNLIM,
@@ -96,8 +98,39 @@ def test_an_upload_right_behind_a_clearing_is_taken():
     assert len(one.mission) == 2
 
 
-def item(command: int, place: tuple[int, int, float] = PLACE) -> Item:
-    return Item(mavlink.MAV_FRAME_GLOBAL_RELATIVE_ALT_INT, command, 1, (0.0, 0.0, 0.0, NAN), *place)
+def test_a_clearing_behind_an_upload_that_is_still_under_way_clears_it_and_is_the_one_that_is_answered():
+    one = Uploader()
+    one.upload(3)
+    one.send(mavlink.MAVLink_mission_clear_all_message(1, 1, 0))  # the loop has heard of neither
+    assert not one.heard("MISSION_ACK")
+    one.bench.tick()
+    assert one.mission == one.bench.craft.plan.items == []
+    assert [ack.type for ack in one.heard("MISSION_ACK")] == [mavlink.MAV_MISSION_ACCEPTED]
+
+
+def test_a_clearing_is_answered_to_whoever_asked_for_it():
+    """Several may share a link."""
+    one, other = Uploader(), mavlink.MAVLink(None, 250, 190)
+    one.upload(3)
+    one.bench.tick()
+    one.said.clear()
+    one.send(mavlink.MAVLink_mission_clear_all_message(1, 1, 0))
+    one.bench.hear(mavlink.MAVLink_heartbeat_message(6, 8, 0, 0, 0, 3).pack(other))
+    one.bench.hear(mavlink.MAVLink_mission_request_list_message(1, 1, 0).pack(other))
+    one.bench.tick()
+    assert [(ack.target_system, ack.type) for ack in one.heard("MISSION_ACK")] == [(255, 0)]
+
+
+def test_whatever_swims_no_missions_has_none_after_a_clearing():
+    one = Uploader()
+    one.bench.craft.modes.remove("mission")
+    one.send(mavlink.MAVLink_mission_clear_all_message(1, 1, 0))
+    assert [ack.type for ack in one.heard("MISSION_ACK")] == [mavlink.MAV_MISSION_ACCEPTED]
+    assert not one.bench.orders
+
+
+def item(command: int, place: tuple[int, int, float] = PLACE, frame: int = GLOBE) -> Item:
+    return Item(frame, command, 1, (0.0, 0.0, 0.0, NAN), *place)
 
 
 @pytest.mark.parametrize(
@@ -120,6 +153,22 @@ def test_an_item_is_a_way_to_go_and_what_to_do_then(command, place, places, mode
     assert len(ways) == places and steps == ways + ([mode] if mode else [])
     if places:
         assert ways[0] == item(WAYPOINT).steps(craft, None)[0]
+
+
+@pytest.mark.parametrize("command", [UNLIMITED, LAND])
+@pytest.mark.parametrize(
+    ("frame", "place", "way"),
+    [
+        (LOCAL, (0, 0, 0.5), [[0.0, 0.0, 0.5, 0.0]]),
+        (LOCAL, UNSAID, []),
+        (GLOBE, (0, 0, -0.5), []),
+        (GLOBE, UNSAID, []),
+        (mavlink.MAV_FRAME_MISSION, NOWHERE, []),
+    ],
+)
+def test_zero_is_a_place_in_metres_and_none_on_the_globe(command, frame, place, way):
+    steps = item(command, place, frame).steps(Bench(None).craft, None)
+    assert steps[:-1] == way and isinstance(steps[-1], str)
 
 
 def test_on_its_way_to_where_it_surfaces_it_stays_as_deep_as_it_was():

@@ -17,6 +17,7 @@ from tools.say import Refused
 from tools.vehicles import open_vehicle
 
 ARM = mavlink.MAVLink_command_long_message(1, 1, 400, 0, 1, 0, 0, 0, 0, 0, 0)
+BEAT = mavlink.MAVLink_heartbeat_message(6, 8, 0, 0, 0, 3)
 ARM_NUMBER = mavlink.MAV_CMD_COMPONENT_ARM_DISARM
 
 
@@ -56,7 +57,7 @@ def test_with_a_key_unsigned_wrongly_signed_and_replayed_commands_are_refused_co
 def test_strangers_who_have_taken_every_place_do_not_keep_out_a_pilot_with_the_key():
     port, tcp = free_port(), free_port(socket.SOCK_STREAM)
     signing = Signing(KEY, None)
-    beat = mavlink.MAVLink_heartbeat_message(6, 8, 0, 0, 0, 3).pack(station(None))
+    beat = BEAT.pack(station(None))
     with Afloat(f"udp:{port}", f"tcp:{tcp}", signing=signing) as vehicle, contextlib.ExitStack() as strangers:
         for _ in range(2 * MOST_PEERS):
             by_datagram = strangers.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
@@ -106,22 +107,69 @@ def test_a_forged_frame_from_the_future_does_not_lock_a_station_out():
     assert bench.signing.refused == {"wrongly signed": 1}
 
 
-def test_a_restarted_vehicle_still_refuses_what_it_heard_before(tmp_path):
+@pytest.fixture
+def kept_key(tmp_path):
+    """A file, beside which the times are kept."""
     key = tmp_path / "key"
     key.write_bytes(KEY)
     key.chmod(0o600)
-    first = Bench(Signing.from_file(key))
+    return key
+
+
+def test_a_restarted_vehicle_still_refuses_what_it_heard_before(kept_key):
+    first = Bench(Signing.from_file(kept_key))
     pack = station(KEY)
     frame = ARM.pack(pack)
     first.hear(frame)
     assert first.orders
     first.signing.keep()
-    again = Bench(Signing.from_file(key))
+    again = Bench(Signing.from_file(kept_key))
     again.hear(frame)
     assert not again.orders and again.signing.refused == {"replayed": 1}
     pack.signing.timestamp += GRACE + SECOND
     again.hear(ARM.pack(pack))
     assert again.orders
+
+
+def signed(message, stamp: int, system: int = 255) -> bytes:
+    pack = station(KEY)
+    pack.srcSystem = system
+    pack.signing.__class__ = type("Then", (Signing,), {"timestamp": stamp})
+    return message.pack(pack)
+
+
+def test_starts_alone_put_no_station_off_and_let_nothing_be_heard_again(kept_key):
+    then, times = station(KEY).signing.timestamp, kept_key.with_name("key.times")
+    first = Bench(Signing.from_file(kept_key))
+    first.hear(signed(ARM, then))
+    first.signing.keep()
+    for start in range(1, 6):
+        written = times.read_text()
+        again = Bench(Signing.from_file(kept_key))
+        assert times.read_text() == written
+        again.hear(signed(ARM, then))
+        again.hear(signed(ARM, then + GRACE))  # it might have been heard in the last, unwritten second
+        assert again.signing.refused == {"replayed": 2} and not again.orders
+        again.hear(signed(BEAT, then + 3 * start * SECOND, system=250))  # moves nothing of the first one's
+        again.signing.keep()
+    again.hear(signed(ARM, then + GRACE + 1))
+    assert [kind for kind, _ in again.orders] == ["station", "arm"]
+    again.signing.keep()
+    last = Bench(Signing.from_file(kept_key))
+    last.hear(signed(ARM, then + GRACE + 1))
+    assert last.signing.refused == {"replayed": 1} and not last.orders
+
+
+def test_a_folder_that_takes_no_times_is_refused_at_every_start(kept_key, monkeypatch):
+    Signing.from_file(kept_key)
+    assert kept_key.with_name("key.times").exists()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("onboard.station.signing.os.replace", full)
+    with pytest.raises(KeyFileError, match="refuses: No space left"):
+        Signing.from_file(kept_key)
 
 
 def test_what_is_too_old_for_a_stream_that_nobody_knows_is_refused():

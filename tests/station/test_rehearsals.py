@@ -1,5 +1,7 @@
 """Whatever can go wrong with a simulated vehicle, a station can let happen and mend, in words; a real one refuses."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from onboard.station.dialect import mavlink
@@ -11,7 +13,7 @@ from tools.fleet import Fleet
 from tools.rehearsal import rehearsal
 from tools.say import Refused
 from tools.upsets import upsets_of
-from tools.vehicles import open_scenario
+from tools.vehicles import open_scenario, open_vehicle
 
 NOTICE = mavlink.MAV_SEVERITY_NOTICE
 
@@ -70,7 +72,7 @@ def test_a_command_that_a_part_is_well_again_mends_that_part_alone():
             (m.FAILURE_UNIT_SENSOR_BARO, m.FAILURE_TYPE_OK),
             (m.FAILURE_UNIT_SENSOR_BARO, m.FAILURE_TYPE_OK),
         ):
-            assert pilot.command(m.MAV_CMD_INJECT_FAILURE, unit, failure) == m.MAV_RESULT_ACCEPTED
+            assert pilot.command(m.MAV_CMD_INJECT_FAILURE, unit, failure, 1) == m.MAV_RESULT_ACCEPTED
         until(
             "depth is mended, the joint is not",
             lambda: (len(effects.on_counts), len(effects.on_outputs)) == (0, 1),
@@ -84,12 +86,15 @@ class Heard:
     def __init__(self, signing=None, rehearse=None) -> None:
         self.bench = Bench(signing, rehearse)
         self.texts: list[str] = []
+        self.results: list[int] = []
         say = self.bench.peer.say
 
         def keep(craft, message):
             if message.get_type() == "STATUSTEXT":
                 text = message.text if isinstance(message.text, bytes) else message.text.encode()
                 self.texts.append(text.decode())
+            if message.get_type() == "COMMAND_ACK":
+                self.results.append(message.result)
             say(craft, message)
 
         self.bench.peer.say = keep
@@ -108,6 +113,29 @@ def test_a_real_vehicle_refuses_and_other_texts_are_nobodys_business():
     heard.send("faults are many")
     heard.send("hello")
     assert len(heard.texts) == 1
+
+
+def test_a_command_breaks_the_one_of_a_kind_that_it_counts_to_and_all_of_them_for_nought():
+    opened = open_vehicle("fish")
+    servos = [channel["name"] for channel in opened.settings["actuators"] if channel["map"] == "servo"]
+    said: list[str] = []
+    befall = rehearsal(opened, SimpleNamespace(upset=lambda name, text: said.append(text)))
+    heard = Heard(None, lambda asked: befall("one", asked))
+
+    def inject(which: float) -> tuple[int, list[str]]:
+        said.clear()
+        of = mavlink.FAILURE_UNIT_SYSTEM_SERVO, mavlink.FAILURE_TYPE_STUCK, which
+        command = mavlink.MAVLink_command_long_message(1, 1, 420, 0, *of, 0, 0, 0, 0)
+        heard.bench.hear(command.pack(station(None)))
+        heard.bench.tick()
+        return heard.results[-1], [text.removeprefix("jammed:") for text in said]
+
+    assert len(servos) > 2
+    assert inject(0) == (mavlink.MAV_RESULT_ACCEPTED, servos)
+    assert inject(2) == (mavlink.MAV_RESULT_ACCEPTED, servos[1:2])
+    assert inject(len(servos) + 1) == (mavlink.MAV_RESULT_DENIED, [])
+    for which in (-1, -7, 0.5, float("nan")):
+        assert inject(which) == (mavlink.MAV_RESULT_UNSUPPORTED, [])
 
 
 def test_with_a_key_an_unsigned_fault_is_refused():

@@ -13,9 +13,12 @@ from onboard.station.mode_numbers import NUMBERS, ModeNumbers
 from onboard.station.parameters import decoded, encoded, shortest
 from onboard.station.pilot import sticks
 from onboard.station.places import Places
+from onboard.station.telemetry import failsafes
 from tests.station.afloat import ORIGIN, Afloat, free_port, until
+from tests.station.mutations import Bench, station
 from tests.station.pilots import Pilot, mavlink
 
+PREARM = mavlink.MAV_SYS_STATUS_PREARM_CHECK
 metres = st.floats(-2000, 2000)
 
 
@@ -216,6 +219,39 @@ def test_failsafes_and_refusals_are_told_in_words_and_files_are_not_there():
         pilot.mav.timesync_send(0, 123456)
         assert pilot.hear("TIMESYNC").ts1 == 123456
         pilot.close()
+
+
+def test_why_it_could_not_be_armed_is_told_in_words_and_by_the_health_of_that_check():
+    port = free_port()
+    # its cause bars arming long before the row is active
+    slow = 'failsafe.disk={trigger="host", word="storage_full", action="hold", delay_s=600}'
+    with Afloat(f"udp:{port}", overrides=(slow,)) as vehicle:
+        pilot = Pilot(f"udpout:127.0.0.1:{port}")
+        pilot.meet()
+
+        def healthy() -> bool:
+            return bool(pilot.hear("SYS_STATUS").onboard_control_sensors_health & PREARM)
+
+        until("nothing bars it", healthy)
+        assert pilot.command(mavlink.MAV_CMD_RUN_PREARM_CHECKS) == mavlink.MAV_RESULT_ACCEPTED
+        assert "nothing bars arming" in pilot.texts
+        vehicle.loop.tell("host", "storage_full", 1)
+        until("something bars it", lambda: not healthy())
+        assert pilot.command(mavlink.MAV_CMD_RUN_PREARM_CHECKS) == mavlink.MAV_RESULT_ACCEPTED
+        assert any(text.startswith("not armed: disk;") for text in pilot.texts)
+        assert pilot.arm() == mavlink.MAV_RESULT_DENIED
+        vehicle.loop.tell("host", "storage_full", 0)
+        until("nothing bars it any more", healthy)
+        assert pilot.arm() == mavlink.MAV_RESULT_ACCEPTED and healthy()
+        pilot.close()
+
+
+def test_a_table_of_many_failsafes_is_told_as_far_as_a_whole_number_goes():
+    bench = Bench(None)
+    snapshot = bench.craft.snapshot
+    snapshot.active = 1 << 40 | 1 << 31 | 1 << 30 | 5
+    told = failsafes(bench.craft, snapshot)
+    assert told.pack(station(None)) and told.value == 1 << 30 | 5
 
 
 def test_a_station_that_goes_silent_is_missed():
