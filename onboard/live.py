@@ -97,7 +97,15 @@ def is_order(message: Any) -> bool:
         and len(message) >= 3
         and all(isinstance(word, str) for word in message[:3])
         and (message[0] == "tell" or (message[0] == "rehearse" and len(message) == 3))
+        and all(is_value(value) for value in message[3:])
     )
+
+
+def is_value(value: Any, deep: int = 2) -> bool:
+    """A word, a number, nothing, or a list of them: a mission's is two deep. What is deeper might not be recorded."""
+    if isinstance(value, list):
+        return deep > 0 and all(is_value(one, deep - 1) for one in value)
+    return value is None or isinstance(value, str | int | float)
 
 
 class Live:

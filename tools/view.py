@@ -94,9 +94,8 @@ def run(args: argparse.Namespace) -> int:
     elif args.at:
         shown = recorded_run(log, args.at)
     else:
-        Log(
-            log, only=()
-        )  # what is no log is refused before there is a page; the rest is read while a browser loads it
+        # what is no log is refused before there is a page; the rest is read while a browser loads it
+        Log(log, only=())
     from tools.view_page import Page, end, serve
 
     server = serve(args.host, args.port)

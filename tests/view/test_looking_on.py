@@ -1,11 +1,13 @@
 """A run that may be looked on at: what is shown is what is recorded, and nobody who looks on holds it up."""
 
+import contextlib
 import socket
 import time
 
 import pytest
 
-from onboard.live import Live, packed, unpacked
+from onboard.helm import MOST_ITEMS
+from onboard.live import LARGEST_ORDER_BYTES, Live, packed, unpacked
 from onboard.log import Log
 from onboard.record import Recorder
 from tools.fleet import Fleet
@@ -75,24 +77,62 @@ def test_one_who_never_reads_holds_up_neither_the_run_nor_the_others(live):
         watched.close()
 
 
-@pytest.mark.parametrize(
-    "noise", [b"GET / HTTP/1.1\r\n\r\n", b"\xff" * 64, packed({"tell": 1}), packed(["fly", 1, 2])]
-)
+def framed(body: bytes) -> bytes:
+    return len(body).to_bytes(4, "big") + body
+
+
+def nested(deep: int) -> bytes:
+    return packed(["tell", "eel_1", "goto", None])[4:-1] + b"\x91" * deep + b"\xc0"
+
+
+NOISE = {
+    "web": b"GET / HTTP/1.1\r\n\r\n",
+    "length": b"\xff" * 64,
+    "map": packed({"tell": 1}),
+    "no order": packed(["fly", "eel_1", "arm"]),
+    "no vehicle": packed(["tell", 1, "arm"]),
+    "no kind": packed(["tell", "eel_1"]),
+    "no fault": packed(["rehearse", "eel_1", 5]),
+    "too much": packed(["rehearse", "eel_1", "silent:depth", 5]),
+    "lists": packed([[], [], []]),
+    "large": packed(["tell", "eel_1", "goto", "x" * LARGEST_ORDER_BYTES]),
+    "deep": framed(nested(5000)),
+    "deep, yet it can be read": framed(nested(900)),
+    "no value": packed(["tell", "eel_1", "goto", {"x": 1}]),
+    "no text": framed(b"\x93\xa4tell\xa1\xff\xa3arm"),
+}
+
+
+@pytest.mark.parametrize("noise", NOISE.values(), ids=NOISE)
 def test_noise_ends_the_connection_and_nothing_else(live, noise):
     live.topic("/eel_1/truth", FIELDS)
     live.start()
     with socket.create_connection(live.address) as peer:
         peer.sendall(noise)
         peer.settimeout(60)
-        while peer.recv(65536):  # the hello, then the end
-            pass
+        with contextlib.suppress(ConnectionResetError):  # what it left unread
+            while peer.recv(65536):  # the hello, then the end
+                pass
     Watched(live.address).close()
     assert not live._asked
 
 
-def test_from_beyond_this_machine_a_run_is_looked_at_and_not_steered(live, monkeypatch):
-    live.topic("/eel_1/truth", FIELDS)
-    live.helm("eel_1", print)
+def test_the_longest_mission_is_an_order(live):
+    told = []
+    live.helm("eel_1", lambda *order: told.append(order))
+    live.start()
+    mission = [*[[1.25, -2.5, 0.75, 10.5]] * (MOST_ITEMS - 1), "hold"]
+    watched = Watched(live.address)
+    watched.tell("eel_1", "mission", mission)
+    wait(lambda: live._asked)
+    live.take(0)
+    assert told == [("mission", mission)]
+    watched.close()
+
+
+@pytest.fixture
+def far(live, monkeypatch):
+    """Whoever comes, comes from another machine."""
     accept = live._socket.accept
 
     class Elsewhere:
@@ -105,13 +145,21 @@ def test_from_beyond_this_machine_a_run_is_looked_at_and_not_steered(live, monke
 
     socket_ = live._socket
     monkeypatch.setattr(live, "_socket", Elsewhere())
-    live.start()
-    watched = Watched(live.address)
+    return live
+
+
+@pytest.mark.parametrize("noise", [*NOISE.values(), packed(["tell", "eel_1", "arm"])], ids=[*NOISE, "order"])
+def test_from_beyond_this_machine_a_run_is_looked_at_whatever_is_said_and_not_steered(far, noise):
+    topic = far.topic("/eel_1/truth", FIELDS)
+    far.helm("eel_1", print)
+    far.start()
+    watched = Watched(far.address)
     assert watched.steers == []
-    watched.tell("eel_1", "arm")
-    wait(lambda: live._lookers)
-    time.sleep(0.2)
-    assert not live._asked
+    watched._socket.sendall(noise)
+    for depth_m in (1.0, 2.0):  # what is written when the first has come is sent behind another hearing
+        topic.write(10, [0.0, 0.0, depth_m])
+        wait(lambda d=depth_m: watched.updates and watched.newest.rows["/eel_1/truth"][2] == d)
+    assert not far._asked and not watched.gone
     watched.close()
 
 

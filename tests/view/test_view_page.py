@@ -1,6 +1,7 @@
 """The page without a browser: where its cameras look, what its panels offer and say."""
 
 import copy
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -92,6 +93,36 @@ def test_a_browser_that_has_just_come_looks_from_near_whatever_its_empty_page_sa
     eye.camera._state = Eye([3.0, 3.0, 3.0], [0.0, 0.0, 0.0]).camera._state  # said before it heard of it
     shown.stage.show(recorded.at(1.0))
     assert np.allclose(eye.camera.position - eye.camera.look_at, way)
+
+
+@pytest.mark.parametrize(
+    ("words", "steers"),
+    [
+        ([], True),
+        (["--host", "localhost"], True),
+        (["--host", "0.0.0.0"], False),
+        (["--host", "::"], False),
+        (["--host", "192.0.2.7"], False),
+        (["--host", "0.0.0.0", "--steer"], True),
+    ],
+    ids=str,
+)
+def test_a_page_for_other_machines_steers_only_if_that_is_asked_for(monkeypatch, words, steers):
+    run = SimpleNamespace(source=SimpleNamespace(updates=1, newest=None, gone=True), title="eel")
+    server = SimpleNamespace(atomic=nullcontext, get_host=lambda: "", get_port=lambda: 8360)
+    called: list[str] = []
+
+    class Page:
+        def __getattr__(self, name):
+            return lambda *_, **__: called.append(name)
+
+    monkeypatch.setattr("tools.view.Watched", lambda address: run.source)
+    monkeypatch.setattr("tools.view.Run", lambda watched: run)
+    monkeypatch.setattr("tools.view_page.serve", lambda host, port: server)
+    monkeypatch.setattr("tools.view_page.end", lambda server: None)
+    monkeypatch.setattr("tools.view_page.Page", lambda run, server: Page())
+    assert main(["view", "127.0.0.1:9360", *words]) == 0
+    assert "first_look" in called and ("add_helm" in called) == steers
 
 
 def on_picture(points, position, at, aspect):
