@@ -155,7 +155,7 @@ def _draw(rng: random.Random, vehicle: Vehicle, able: list[tuple[Kind, str]], se
     family = rng.choice(sorted({kind.family for kind, _ in able}))
     name = rng.choice(sorted({kind.name for kind, _ in able if kind.family == family}))
     kind, target = rng.choice([(k, t) for k, t in able if k.family == family and k.name == name])
-    at_s = rng.uniform(LEAD_S[0], min(LEAD_S[1], max(1.2 * LEAD_S[0], 0.6 * seconds)))
+    at_s = rng.uniform(LEAD_S[0], min(LEAD_S[1], 0.6 * seconds))
     for_s = math.exp(rng.uniform(math.log(0.03), math.log(0.7 * seconds)))
     text = f"{name}:{target}@{round(at_s, 2):g}"
     if kind.family == "chip":

@@ -7,11 +7,12 @@ held against the invariants (docs/faults.md); a run that breaks one is made as s
 
 import argparse
 import collections
-import concurrent.futures
 import contextlib
+import signal
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -69,13 +70,14 @@ def run(args: argparse.Namespace) -> int:
         raise say.Refused(
             f"--for {args.seconds:g}: faults begin after half a second; give {LEAST_S:g} s or more"
         )
+    cases = cases_for(args)
     try:
         args.out.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=args.out).close()  # a folder that is there may still take no file
     except OSError as error:
         raise say.Refused(
             f"--out {args.out}: broken cases cannot be saved there ({error.strerror})"
         ) from error
-    cases = cases_for(args)
     outcomes: list[Outcome] = []
     progress = say.Progress("letting things go wrong", len(cases), "runs")
     try:
@@ -127,13 +129,42 @@ def work(args: argparse.Namespace, cases: list[Case]) -> Iterator[Outcome]:
     if args.jobs == 1:
         yield from map(run_case, cases[1:])
         return
-    with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
-        under_way = {pool.submit(run_case, case): case for case in cases[1:]}
-        for done in concurrent.futures.as_completed(under_way):
-            try:
-                yield done.result()
-            except BrokenProcessPool:
-                yield from _died([under_way[done]])
+    yield from in_processes(cases[1:], args.jobs)
+
+
+def in_processes(cases: list[Case], jobs: int) -> Iterator[Outcome]:
+    """As they finish. Every process is a pool of its own, as one that dies takes along all that its pool has to do."""
+    waiting = iter(cases)
+    pools = [_process() for _ in range(min(jobs, len(cases)))]
+    under_way: dict[Future, tuple[Case, int]] = {}
+
+    def give(k: int) -> None:
+        case = next(waiting, None)
+        if case:
+            under_way[pools[k].submit(run_case, case)] = case, k
+
+    try:
+        for k in range(len(pools)):
+            give(k)
+        while under_way:
+            for done in wait(under_way, return_when=FIRST_COMPLETED).done:
+                case, k = under_way.pop(done)
+                try:
+                    outcome = done.result()
+                except BrokenProcessPool:
+                    pools[k].shutdown()
+                    pools[k] = _process()
+                    (outcome,) = _died([case])
+                give(k)
+                yield outcome
+    finally:  # stopped early, no further case begins
+        for pool in pools:
+            pool.shutdown()
+
+
+def _process() -> ProcessPoolExecutor:
+    """Ctrl-C is for the campaign to hear; the run that is under way here ends as it would."""
+    return ProcessPoolExecutor(1, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
 
 
 @dataclass(frozen=True)

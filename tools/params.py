@@ -96,6 +96,7 @@ def _changed(
         values[name], refusal = checked(about, name, number)
         if refusal:
             raise say.Refused(refusal)
+        store.forget([name])  # what slept under it: a default is not kept, and would not replace it
     return values
 
 

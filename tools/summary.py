@@ -57,7 +57,7 @@ def summarise(log: Log) -> dict[str, Any]:
     result: dict[str, Any] = {
         "vehicle": log.run["vehicle"],
         "scenario": log.run["scenario"],
-        "seed": int(log.run.get("seed", 0)),
+        "seed": int(log.run["seed"]) if "seed" in log.run else None,
         "simulated_s": duration_s,
         "complete": log.complete,
         "collisions": sum(1 for event in log.events if event.kind == "collision"),
@@ -213,9 +213,8 @@ def show(result: dict[str, Any]) -> None:
         rows = {key: value for key, value in result.items() if key != "readings_hz"} | readings
         say.table([(key, _listed(v)) for key, v in rows.items()])
         return
-    print(
-        f"{result['vehicle']} swam {result['scenario']} for {result['simulated_s']:.0f} s (seed {result['seed']})"
-    )
+    seed = "" if result["seed"] is None else f" (seed {result['seed']})"
+    print(f"{result['vehicle']} swam {result['scenario']} for {result['simulated_s']:.0f} s{seed}")
     heads = ("name", "mean speed m/s", "top speed m/s", "least clearance m", "collisions")
     keys = ("name", "mean_speed_m_s", "top_speed_m_s", "min_clearance_m", "collisions")
     say.table([[vehicle[key] for key in keys] for vehicle in result["vehicles"]], heads)

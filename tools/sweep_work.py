@@ -23,7 +23,7 @@ from tools.version import VERSION
 CHUNK_S = 3.0  # of work: little to lose with a worker, much beside the cost of sending it
 AHEAD = 2  # chunks each thread of a worker has been given, so that none waits for the next
 TIMEOUT_S = 10.0  # for a scheduler to answer
-DIED = "every worker that ran its chunk died of it; look at the workers' memory and logs"
+DIED = "every worker that ran it, or its chunk, died; look at the workers' memory and logs"
 THIS_CAUDAL = f"{VERSION} {sources_digest()}"  # as loaded: a worker may live longer than its sources
 Row = dict[str, Any]
 

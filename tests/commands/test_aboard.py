@@ -184,6 +184,25 @@ def test_in_real_threads_readings_come_outputs_go_and_the_end_is_off(tmp_path, c
     assert not any(chips["parts"].pulses.pulses_us())
 
 
+@pytest.mark.parametrize("disarmed", [True, False])
+def test_a_disarm_before_the_second_of_arm_is_final(tmp_path, disarmed):
+    vehicle, _, scenario = open_controlled("fish", [], "cruise")
+    pi = pi_spec.read(vehicle.file, vehicle.settings)
+    board = build_driver(vehicle.settings, pi, 100, EmulatedParts(pi, 0))
+    with Recorder(tmp_path / "log.mcap", {}, lossless=True) as recorder:
+        shown = Shown(Namespace(view=False, live=None, steer=False), recorder, {})
+        told = aboard.Aboard(vehicle, vehicle.build_loop(scenario, board), board, shown, 0.1)
+        asked = []
+        for tick in range(200):
+            if disarmed and tick == 5:
+                told._loop.disarm()
+            told._arm(tick)
+            told._tick(0)
+            asked += [(tick, kind) for kind, *_ in told._loop.taken if kind != "host"]
+    assert asked[0] == ((5, "disarm") if disarmed else (10, "arm"))
+    assert (len(asked) == 1) == disarmed
+
+
 def test_a_switch_asks_for_arming_only_if_it_was_open_before(tmp_path):
     """Closed from the start it does nothing; opened and closed again, it asks; opened, it disarms."""
     vehicle, _, scenario = open_controlled("fish", ["pi.arm={gpio=27}"], "cruise")

@@ -27,6 +27,19 @@ def test_the_gait_table_meets_its_figures_and_opens_as_csv(caudal):
     assert (caudal.folder / result["plot"]).read_text().startswith("<?xml")
 
 
+def test_the_gait_table_goes_where_it_is_told(caudal):
+    assert caudal("gait", "fish", "--rows", 18, "--csv", "table.csv").returncode == 0
+    with open(caudal.folder / "table.csv", newline="") as file:
+        rows = list(csv.reader(file))
+    assert len(rows) == 1 + 18 and all(name.endswith("_rad") for name in rows[0])
+    assert not (caudal.folder / "runs").exists()
+
+
+def test_a_vehicle_without_a_gait_has_no_table_and_says_so(caudal):
+    done = caudal("gait", "rov")
+    assert done.returncode == 2 and "rov has no gait" in done.stderr and done.stderr.count("\n") == 1
+
+
 def test_list_names_every_scenario(caudal):
     assert set(caudal.json("list")["fish"]) == {"pool", "articulated", "cruise", "figures", "track", "pursue"}
     assert "pool" in caudal("list").stdout

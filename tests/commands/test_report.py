@@ -8,6 +8,7 @@ import pytest
 
 from onboard.log import Log
 from onboard.record import Recorder
+from tests.record.logs import without
 from tools.cli import main
 from tools.fleet import Fleet
 from tools.recording import about_run
@@ -142,7 +143,19 @@ def test_a_trial_has_a_page_with_its_glide(tmp_path, capsys):
     found = summarise_trial(Log(path))
     assert found["sink_m_s"] > 0.1 and 10 < found["glide_angle_deg"] < 60
     assert main(["report", str(path)]) == 0
-    assert "glide_angle_deg" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert (
+        "glide_angle_deg" in out and "base_way_m" in out
+    )  # not the way of its centre of mass, as a run says
+
+
+def test_a_log_of_a_scenario_that_its_vehicle_file_lacks_is_refused_in_a_sentence(tmp_path, capsys):
+    path = recorded(tmp_path, "fish")
+    without(path, tmp_path / "odd.mcap", lambda *_: False, scenario="regatta")
+    capsys.readouterr()
+    assert main(["report", str(tmp_path / "odd.mcap")]) == 2
+    said = capsys.readouterr().err
+    assert 'a scenario "regatta"' in said and said.count("\n") == 1
 
 
 def test_a_trial_that_undulates_has_a_page_with_its_roll_and_no_glide(tmp_path):

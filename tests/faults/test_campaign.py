@@ -1,6 +1,7 @@
 """The campaign: nothing broken on five vehicles, a planted bug found and made small, the same on other machines."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -14,10 +15,11 @@ from onboard.blackbox import BlackBox
 from onboard.loop import Loop
 from sim_plant.model import PlantDiverged
 from tests.conftest import EEL, ROOT
-from tools.campaign import Case, plan, run_case
+from tools.campaign import Case, Outcome, plan, run_case
 from tools.cli import main
 from tools.fleet import Fleet
 from tools.shrink import command, save, shrink
+from tools.upsets import read_upset
 from tools.vehicles import open_scenario
 
 FISH = Case("fish", ("world.pool.vehicles=1",), "pool", 1, 4.0, ())
@@ -53,6 +55,43 @@ def test_a_campaign_that_is_stopped_tells_what_it_has_found(capsys, tmp_path, mo
     words = ("--runs", "9", "--for", "1", "--jobs", "1", "--out", str(tmp_path))
     result = faults(capsys, "fish", *words, code=1)
     assert (result["runs"], result["stopped_early"], result["broken"]) == (3, True, [])
+
+
+def stopped_in_its_fifth(case: Case) -> Outcome:
+    Path(f"ran-{case.index}").touch()
+    if case.index == 4:
+        raise KeyboardInterrupt
+    return Outcome(case, ["planted"])
+
+
+def test_a_campaign_in_processes_that_is_stopped_begins_no_further_run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tools.faults.run_case", stopped_in_its_fifth)
+    result = faults(capsys, "fish", "--runs", "60", "--jobs", "2", "--out", "broken", code=1)
+    assert result["stopped_early"] and result["runs"] < 60
+    assert len(list(tmp_path.glob("ran-*"))) < 60
+
+
+def kills_its_worker(case: Case) -> Outcome:
+    if case.index in (2, 7):
+        os._exit(1)
+    return Outcome(case, ["planted"])
+
+
+def test_a_worker_that_dies_costs_its_own_run_alone(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("tools.faults.run_case", kills_its_worker)
+    result = faults(capsys, "fish", "--runs", "30", "--jobs", "2", "--out", str(tmp_path), code=1)
+    assert (result["runs"], result["stopped_early"]) == (30, False)
+    assert [entry["run"] for entry in result["broken"]] == [2, 7]
+    assert all(entry["broken"][0].startswith("alive: ") for entry in result["broken"])
+
+
+def test_faults_begin_early_enough_in_a_run_of_one_second():
+    vehicle, _, _ = open_scenario("fish", list(FISH.set), "pool")
+    cases = plan(vehicle, Case(**{**FISH.__dict__, "seconds": 1.0}), 200, [])
+    for case in cases:
+        for text in case.faults:
+            assert case.seconds - read_upset(text, vehicle).at_s > 0.3, text
 
 
 def test_the_plan_is_the_same_for_the_same_seed_and_has_every_family():
@@ -197,8 +236,13 @@ def test_dask_workers_and_processes_give_what_one_process_gives(capsys, tmp_path
         cluster.communicate("\n", timeout=60)
 
 
-def test_bad_arguments_are_refused_in_a_sentence(capsys):
+def test_bad_arguments_are_refused_in_a_sentence_before_anything_runs(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("tools.faults.run_case", lambda case: pytest.fail("it ran"))
+    (tmp_path / "file").touch()
     for words, sentence in (
+        (("fish", "--for", "0.3"), "faults begin after half a second"),
+        (("fish", "--out", str(tmp_path / "file")), "broken cases cannot be saved there (File exists)"),
+        (("fish", "--out", "/sys"), "broken cases cannot be saved there"),  # not even by root
         ((str(EEL), "--kind", "chip"), "nothing of the kind chip can befall eel"),
         (("fish", "--dask", "nowhere"), "write the scheduler's address"),
         (("fish", "--scenario", "none"), "no scenario"),

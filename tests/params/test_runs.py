@@ -219,6 +219,20 @@ def test_the_command_shows_sets_and_resets(caudal):
     assert done.returncode == 2 and "--params FILE" in done.stderr
 
 
+def test_what_todays_vehicle_file_does_not_take_can_be_reset_by_name_or_with_all(caudal):
+    path, params = caudal.folder / "p", settings_of("rov")["params"]
+    wider = [{**param, "high": 100.0} for param in params if param["name"] == "YAW_P"]
+    another_days = [{**wider[0], "name": name} for name in ("OLD", "OLDER")] + wider
+    store = ParamStore(path, "rov", another_days)
+    store.save({"OLD": 3.0, "OLDER": 4.0, "YAW_P": 50.0})
+    assert caudal("params", "rov", "--params", "p", "--reset", "OLD").returncode == 0
+    assert store.load() == {"OLDER": 4.0, "YAW_P": 50.0}
+    assert caudal("params", "rov", "YAW_P=2", "--params", "p").returncode == 0  # its default
+    assert store.load() == {"OLDER": 4.0}
+    assert caudal("params", "rov", "--params", "p", "--reset").returncode == 0
+    assert store.load() == {}
+
+
 def test_a_vehicle_without_parameters_says_so(caudal):
     assert caudal.json("params", EEL)["params"] == []
     done = caudal("run", EEL, "--for", "0.1", "--params", "p")

@@ -2,10 +2,12 @@
 
 import math
 import time
+from collections.abc import Callable
 
 from mcap.reader import make_reader
 
 from onboard.log import Log
+from onboard.mcap_file import McapFile, packed
 from onboard.record import Recorder
 
 RUN = {"vehicle": "[vehicle]\nname = 'pike'\n", "seed": "7", "scenario": "pool"}
@@ -35,6 +37,25 @@ def record_ticks(path, ticks: int) -> None:
             if tick % (ticks // 4) == 0:
                 wait_for(lambda written=tick + 1: on_disk(path) == written)
         recorder.event(ticks * 10_000_000, "failsafe", trigger="leak", depth_m=1.5)
+
+
+def without(source, path, gone: Callable[[str, int], bool], **about: str) -> None:
+    """A log again, but for the messages that are gone, by topic and time, as a disk that stalls loses them. A topic
+    that loses all is not there."""
+    with open(source, "rb") as file:
+        reader = make_reader(file)
+        summary = reader.get_summary()
+        kept = [
+            message
+            for _, channel, message in reader.iter_messages()
+            if not gone(channel.topic, message.log_time)
+        ]
+    left = {message.channel_id for message in kept}
+    channels = [channel for channel in summary.channels.values() if channel.id in left]
+    copy = McapFile(path, Log(source).run | about)
+    copy.append([packed(record) for record in (*summary.schemas.values(), *channels, *kept)])
+    copy.finish()
+    copy.close()
 
 
 def wait_for(condition, limit_s: float = 30.0) -> None:

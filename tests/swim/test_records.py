@@ -10,7 +10,10 @@ import pytest
 from mcap.reader import make_reader
 
 from onboard.log import Log
+from onboard.record import Recorder
 from tests.conftest import EEL, ROOT
+from tests.record.logs import without
+from tools.cli import main
 from tools.replay import replay
 from tools.report import write_report
 
@@ -40,6 +43,73 @@ def test_a_replay_with_other_channels_is_refused(caudal):
     assert caudal("run", "fish", "--for", 1, "--log", "a.mcap").returncode == 0
     done = caudal("replay", "a.mcap", "--vehicle", EEL)
     assert done.returncode == 2 and "actuators" in done.stderr
+
+
+def test_a_key_of_nobody_in_another_vehicle_file_is_refused(caudal):
+    make_log(caudal)
+    file = ROOT / "onboard" / "vehicles" / "fish.toml"
+    (caudal.folder / "odd.toml").write_text(file.read_text(encoding="utf-8") + "\n[nobody]\nkey = 1\n")
+    done = caudal("replay", "a.mcap", "--vehicle", "odd.toml")
+    assert done.returncode == 2 and "nobody" in done.stderr and done.stderr.count("\n") == 1
+    assert caudal("replay", "a.mcap", "--vehicle", file).returncode == 0
+
+
+LOST_NS = range(300_000_000, 400_000_000)  # ten ticks
+
+
+def test_logs_of_which_one_lost_messages_are_compared_by_time(caudal):
+    whole = make_log(caudal)
+    without(whole, caudal.folder / "torn.mcap", lambda _, time_ns: time_ns in LOST_NS)
+    result = caudal.json("compare", "a.mcap", "torn.mcap", code=1)
+    assert result["ticks"] == 3 * 90 and result["ticks_unmatched"] == 3 * 10
+    assert result["equal"] == result["commands"] == 3 * 90 * 5 and "first_difference" not in result
+    assert caudal.json("compare", "torn.mcap", "torn.mcap")["ticks_unmatched"] == 0
+
+
+def test_logs_without_a_common_tick_are_not_compared(caudal):
+    whole = make_log(caudal)
+    without(whole, caudal.folder / "start.mcap", lambda _, time_ns: time_ns >= LOST_NS.start)
+    without(whole, caudal.folder / "end.mcap", lambda _, time_ns: time_ns < LOST_NS.start)
+    done = caudal("compare", "start.mcap", "end.mcap")
+    assert done.returncode == 2 and "nothing to compare" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_pulses_that_differ_are_a_difference_though_no_command_does(tmp_path):
+    for name, pulse_us in (("a", 1500.0), ("b", 1510.0)):
+        with Recorder(tmp_path / f"{name}.mcap", {}, lossless=True) as recorder:
+            recorder.topic("/pike/outputs", [("int32", "tail")]).write(0, [1500])
+            recorder.topic("/pike/pulses", [("float64", "tail")]).write(0, [pulse_us])
+    a, b = str(tmp_path / "a.mcap"), str(tmp_path / "b.mcap")
+    assert main(["compare", a, a]) == 0
+    assert main(["compare", a, b]) == 1
+
+
+@pytest.mark.parametrize("topic", ["/fish_2/counts", "/fish_1/commands", "/"])
+def test_a_log_that_lost_messages_replays_up_to_the_first_of_them(caudal, topic):
+    """Of one topic or of all."""
+    whole = make_log(caudal)
+    without(whole, caudal.folder / "torn.mcap", lambda name, time_ns: topic in name and time_ns in LOST_NS)
+    result = caudal.json("replay", "torn.mcap", code=1)
+    short = 3 if topic == "/" else 1
+    assert result["identical"] and result["missing_from_tick"] == 30
+    assert result["ticks"] == short * 30 + (3 - short) * 100
+    done = caudal("replay", "torn.mcap")
+    assert done.returncode == 1 and "From tick 30 on messages are missing" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "gone, sentence",
+    [
+        (lambda _, time_ns: time_ns < LOST_NS.start, "no beginning of fish_1's run"),
+        (lambda topic, _: topic.endswith("/outputs"), "holds nothing in /fish_1/outputs"),
+        (lambda topic, _: topic.endswith("/loop"), "holds nothing in /fish_1/loop"),
+        (lambda topic, _: topic.endswith("/counts"), "holds no vehicle's readings"),
+    ],
+)
+def test_a_log_that_lacks_its_beginning_or_a_topic_is_not_replayed(caudal, gone, sentence):
+    without(make_log(caudal), caudal.folder / "torn.mcap", gone)
+    done = caudal("replay", "torn.mcap")
+    assert done.returncode == 2 and sentence in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_a_log_holds_all_that_crossed_the_board(caudal):
@@ -95,8 +165,6 @@ def kill_and_check(folder) -> float:
 
 
 def test_a_log_without_a_single_tick_is_refused_in_a_sentence(caudal):
-    from onboard.record import Recorder
-
     source = Log(make_log(caudal))
     with Recorder(caudal.folder / "bare.mcap", source.run, lossless=True) as recorder:
         for name in ("outputs", "loop", "truth"):
