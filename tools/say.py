@@ -13,6 +13,10 @@ class Refused(Exception):
     """What was asked cannot be done; the text is the sentence for the user."""
 
 
+WIDE = 78  # characters of a line of progress
+SURE_S = 3.0  # before that nobody can say how long it will take
+
+
 class Progress:
     """A line on stderr: redrawn on a terminal, every few seconds elsewhere."""
 
@@ -27,17 +31,29 @@ class Progress:
         if now - self._said < (0.2 if self._live else 5.0):
             return
         self._said = now
-        rate = done / max(now - self._start, 1e-9)
-        of = "" if self._total is None else f" of {self._total:.0f}"
-        line = f"{self._what}: {done:.0f}{of} {self._unit}, {rate:.0f} a second"
-        sys.stderr.write(f"\r{line:<70}" if self._live else line + "\n")
+        passed_s = max(now - self._start, 1e-9)
+        rate = done / passed_s
+        line = f"{self._what}: {done:.0f}"
+        if self._total is not None:
+            line += f" of {self._total:.0f}"
+        line += f" {self._unit}, {rate:.{0 if rate >= 10 else 1}f} a second"
+        if self._total and done and passed_s > SURE_S:
+            line += f", {_span(passed_s * (self._total - done) / done)} left"
+        sys.stderr.write(f"\r{line:<{WIDE}}" if self._live else line + "\n")
         sys.stderr.flush()
         self._drawn = True
 
     def end(self) -> None:
         if self._live and self._drawn:
-            sys.stderr.write("\r" + " " * 70 + "\r")
+            sys.stderr.write("\r" + " " * WIDE + "\r")
             sys.stderr.flush()
+
+
+def _span(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import pytest
 
 from onboard.log import Log
 from tests.conftest import ROOT
+from tools import say
 from tools.cli import main
 
 
@@ -127,6 +128,26 @@ def test_a_run_that_is_told_to_stop_before_its_first_tick_says_so_and_no_more(tm
     assert main(["run", "fish", "--for", "5", "--log", str(tmp_path / "a.mcap")]) == 130
     out, err = capsys.readouterr()
     assert out == "" and err.splitlines()[-1] == "caudal: interrupted" and Log(tmp_path / "a.mcap").complete
+
+
+@pytest.mark.parametrize(
+    "passed_s, done, total, line",
+    [
+        (240.0, 96, 2000, "swimming: 96 of 2000 runs, 0.4 a second, 79 min left"),
+        (20.0, 1000, 2000, "swimming: 1000 of 2000 runs, 50 a second, 20 s left"),
+        (7200.0, 1, 3, "swimming: 1 of 3 runs, 0.0 a second, 4.0 h left"),
+        (10.0, 1e6, None, "swimming: 1000000 runs, 100000 a second"),
+    ],
+)
+def test_progress_says_how_much_how_fast_and_how_much_longer(
+    passed_s, done, total, line, capsys, monkeypatch
+):
+    now_s = 1000.0
+    monkeypatch.setattr(say.time, "monotonic", lambda: now_s)
+    progress = say.Progress("swimming", total, "runs")
+    now_s += passed_s
+    progress.at(done)
+    assert capsys.readouterr().err == line + "\n"
 
 
 def test_the_bench_prints_what_a_tick_costs(caudal):
