@@ -9,7 +9,12 @@ from tools.say import Refused
 from tools.shown import rehearsed
 from tools.vehicles import Vehicle
 
-SENSORS = {"gyro": "turn_rate", "heading": "heading", "depth": "depth", "position": "x"}  # keys of [estimate]
+SENSORS = {  # keys of [estimate]: what reads them falls out together
+    "gyro": ("turn_rate",),
+    "heading": ("heading",),
+    "depth": ("depth",),
+    "position": ("x", "y"),
+}
 KINDS = {  # of upset (tools/upsets.py), by what befalls a sensor or an actuator; each begins at once
     "sensor": {
         "off": "silent:{}",
@@ -41,7 +46,9 @@ def rehearsal(vehicle: Vehicle, fleet: Fleet) -> Callable[[str, str], str | None
         if word == "mend":
             return by_text(name, asked)
         part, befalls, which = rest.split(" ")
-        kind, targets = targets_of(vehicle.settings, part, int(which))
+        kind, parts = parts_of(vehicle.settings, part)
+        chosen = parts[int(which) - 1 : int(which)] if int(which) else parts
+        targets = [channel for channels in chosen for channel in channels]
         if not targets:
             return f"this vehicle has no {part} {max(int(which), 1)}"
         if befalls == "ok":
@@ -57,15 +64,13 @@ def rehearsal(vehicle: Vehicle, fleet: Fleet) -> Callable[[str, str], str | None
     return befall
 
 
-def targets_of(settings: dict[str, Any], part: str, which: int) -> tuple[str, list[str]]:
-    """Channels' names by the part that a station knows; the `which`-th of several, from 1, or all for 0."""
-    kind = "sensor"
+def parts_of(settings: dict[str, Any], part: str) -> tuple[str, list[list[str]]]:
+    """Whether it is a sensor or an actuator, and each one there is of a kind that a station knows: its channels."""
     if part in SENSORS:
-        found = settings["estimate"][SENSORS[part]]
-        names = [found] if found else []
-    elif part in ("servo", "thruster"):
-        kind = "actuator"
-        names = [channel["name"] for channel in settings["actuators"] if channel["map"] == part]
-    else:
-        names = [channel["name"] for channel in settings["sensors"] if channel["name"].startswith(part)]
-    return kind, names[which - 1 : which] if which else names
+        found = [settings["estimate"][key] for key in SENSORS[part]]
+        return "sensor", [[name for name in found if name]] if any(found) else []
+    if part in ("servo", "thruster"):
+        return "actuator", [[channel["name"]] for channel in settings["actuators"] if channel["map"] == part]
+    return "sensor", [
+        [channel["name"]] for channel in settings["sensors"] if channel["name"].startswith(part)
+    ]

@@ -88,6 +88,8 @@ class Item:
 
     def _place(self, craft: "Craft") -> tuple[float, float, float]:
         """x, y, depth."""
+        if (self.x, self.y) == NO_PLACE:
+            raise Wrong(mavlink.MAV_MISSION_INVALID_PARAM5_X, "has no place")
         if self.frame in GLOBAL:
             if craft.places.origin is None:
                 raise Wrong(

@@ -3,7 +3,7 @@
 import pytest
 
 from onboard.station.dialect import mavlink
-from onboard.station.mission_items import Item, Plan
+from onboard.station.mission_items import Item, Plan, Wrong
 from tests.station.mutations import Bench, station
 
 NAN = float("nan")
@@ -169,6 +169,12 @@ def test_an_item_is_a_way_to_go_and_what_to_do_then(command, place, places, mode
 def test_zero_is_a_place_in_metres_and_none_on_the_globe(command, frame, place, way):
     steps = item(command, place, frame).steps(Bench(None).craft, None)
     assert steps[:-1] == way and isinstance(steps[-1], str)
+
+
+@pytest.mark.parametrize("frame", [LOCAL, GLOBE])
+def test_a_way_point_without_a_place_is_refused(frame):
+    with pytest.raises(Wrong, match="has no place"):
+        item(WAYPOINT, UNSAID, frame).steps(Bench(None).craft, None)
 
 
 def test_on_its_way_to_where_it_surfaces_it_stays_as_deep_as_it_was():

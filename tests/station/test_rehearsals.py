@@ -122,18 +122,22 @@ def test_a_command_breaks_the_one_of_a_kind_that_it_counts_to_and_all_of_them_fo
     befall = rehearsal(opened, SimpleNamespace(upset=lambda name, text: said.append(text)))
     heard = Heard(None, lambda asked: befall("one", asked))
 
-    def inject(which: float) -> tuple[int, list[str]]:
+    def inject(which: float, unit: int = mavlink.FAILURE_UNIT_SYSTEM_SERVO) -> tuple[int, list[str]]:
         said.clear()
-        of = mavlink.FAILURE_UNIT_SYSTEM_SERVO, mavlink.FAILURE_TYPE_STUCK, which
+        of = unit, mavlink.FAILURE_TYPE_STUCK, which
         command = mavlink.MAVLink_command_long_message(1, 1, 420, 0, *of, 0, 0, 0, 0)
         heard.bench.hear(command.pack(station(None)))
         heard.bench.tick()
-        return heard.results[-1], [text.removeprefix("jammed:") for text in said]
+        return heard.results[-1], [text.split(":")[1] for text in said]
 
     assert len(servos) > 2
     assert inject(0) == (mavlink.MAV_RESULT_ACCEPTED, servos)
     assert inject(2) == (mavlink.MAV_RESULT_ACCEPTED, servos[1:2])
     assert inject(len(servos) + 1) == (mavlink.MAV_RESULT_DENIED, [])
+    fixes = [opened.settings["estimate"][axis] for axis in ("x", "y")]
+    for which in (0, 1):
+        assert inject(which, mavlink.FAILURE_UNIT_SENSOR_GPS) == (mavlink.MAV_RESULT_ACCEPTED, fixes)
+    assert inject(2, mavlink.FAILURE_UNIT_SENSOR_GPS) == (mavlink.MAV_RESULT_DENIED, [])
     for which in (-1, -7, 0.5, float("nan")):
         assert inject(which) == (mavlink.MAV_RESULT_UNSUPPORTED, [])
 
