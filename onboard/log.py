@@ -5,6 +5,7 @@ ignored and `complete` says so. Values stay packed until they are asked for, so 
 and a single column of it costs little memory.
 """
 
+import contextlib
 import os
 import struct
 import zlib
@@ -44,6 +45,24 @@ class Event(NamedTuple):
     time_ns: int
     kind: str
     details: dict
+
+
+class Tellable:
+    """Which events a person is told of: sticks are heard several times a second, and count once until anything else
+    happens to their vehicle."""
+
+    def __init__(self) -> None:
+        self._at_sticks: set[str] = set()
+
+    def __call__(self, event: Event) -> bool:
+        details = event.details
+        vehicle = str(details.get("vehicle"))
+        if event.kind != "order" or details.get("kind") != "sticks" or details.get("refused"):
+            self._at_sticks.discard(vehicle)
+            return True
+        known = vehicle in self._at_sticks
+        self._at_sticks.add(vehicle)
+        return not known
 
 
 class Columns:
@@ -133,17 +152,17 @@ class Log:
             raise LogError(f"{self.path} is empty: its run ended before anything was recorded.")
         if not MAGIC.startswith(magic):
             raise LogError(f"{self.path} is not a log: it does not start as an MCAP file does.")
+        library = _library(file, size)
+        if library is not None and library.split(" ")[0] != LIBRARY:
+            raise LogError(f"{self.path} was written by {library or 'another program'}, not by caudal.")
         self._take(_summary(file, size))  # the topics, lest a damaged chunk take its definitions with it
         file.seek(len(MAGIC))
-        library: str | None = None
         about: dict[str, str] | None = None
         damaged = False
         for opcode, body in _records(file, size):
             try:
                 if opcode == Opcode.CHUNK and about is not None:
                     chunk = _unpack_chunk(body)
-                elif opcode == Opcode.HEADER:
-                    library = mcap.Header.read(_stream(body)).library
                 elif opcode == Opcode.METADATA:
                     metadata = mcap.Metadata.read(_stream(body))
                     about = metadata.metadata if metadata.name == LIBRARY else about
@@ -154,8 +173,6 @@ class Log:
             except _DAMAGE:
                 damaged = True
                 continue
-            if library is not None and library.split(" ")[0] != LIBRARY:
-                raise LogError(f"{self.path} was written by {library or 'another program'}, not by caudal.")
             if about is not None and self._only == ():
                 break
             if opcode == Opcode.CHUNK and about is not None:
@@ -221,6 +238,14 @@ def _records(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes]]:
             file.seek(at)
         if opcode == Opcode.FOOTER:
             return
+
+
+def _library(file: BinaryIO, size: int) -> str | None:
+    """Who wrote it, by its first record; None if that is damaged."""
+    with contextlib.suppress(*_DAMAGE):
+        for opcode, body in _records(file, size):
+            return mcap.Header.read(_stream(body)).library if opcode == Opcode.HEADER else None
+    return None
 
 
 def _summary(file: BinaryIO, size: int) -> bytes:

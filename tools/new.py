@@ -6,6 +6,7 @@ what to change first, and in which line. In the folder where it lies it has a na
 
 import argparse
 import re
+import shlex
 from pathlib import Path
 
 import onboard.vehicle
@@ -71,9 +72,9 @@ def run(args: argparse.Namespace) -> int:
     like = open_vehicle(args.like)
     path = args.into / f"{args.name}.toml"
     text = started(args.name, like.name, like.file.text, like.settings["control"]["kind"])
-    if path.exists():
-        raise say.Refused(f"{path} is there already; choose another name, or remove it first")
     try:
+        if path.exists():
+            raise say.Refused(f"{path} is there already; choose another name, or remove it first")
         args.into.mkdir(parents=True, exist_ok=True)
         with open(path, "x", encoding="utf-8") as file:
             file.write(text)
@@ -86,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         say.as_json(result)
         return 0
-    asked = args.name if args.into == Path() else str(path)
+    asked = args.name if args.into == Path() else shlex.quote(str(path))
     print(f"{path} swims as the {like.name} does. Its first lines say what to change. Next:")
     print(f"  caudal check {asked}")
     print(f"  caudal run {asked} --scenario {scenario} --report")

@@ -122,7 +122,7 @@ def _replay_one(log: Log, name: str, settings: dict, scenario: dict, result: dic
     """Ticks one vehicle's loop through its recording; the first difference, if there is one."""
     for topic in (f"/{name}/{kind}" for kind in ("outputs", "loop")):
         if topic not in log.topics:
-            raise say.Refused(f"the log holds nothing in {topic}, without which nothing can be replayed")
+            raise say.Refused(f"{log.path} holds nothing in {topic}, without which nothing can be replayed")
     counts, outputs = log.topics[f"/{name}/counts"], log.topics[f"/{name}/outputs"]
     timing = log.topics[f"/{name}/loop"]
     commands = log.topics.get(f"/{name}/commands")  # a bench's plant end sees device units alone
@@ -139,7 +139,9 @@ def _replay_one(log: Log, name: str, settings: dict, scenario: dict, result: dic
         if result["missing_from_tick"] is None or ticks < result["missing_from_tick"]:
             result["missing_from_tick"] = ticks
     if not ticks:
-        raise say.Refused(f"the log has no beginning of {name}'s run, from which alone it could be replayed")
+        raise say.Refused(
+            f"{log.path} has no beginning of {name}'s run, from which alone it could be replayed"
+        )
     loop = build_loop(settings, scenario, RecordedDriver(counts.each()))
     progress = say.Progress(f"replaying {name}", ticks, "ticks")
     orders = _orders(log, name)

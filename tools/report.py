@@ -112,7 +112,8 @@ def figures(told: Reported) -> list[Plot]:
     plots = (
         report_aboard.figures(told) + report_beat.figures(told) if is_aboard(told.log) else _simulated(told)
     )
-    return [*plots, report_motion.timing(told)]
+    timing = report_motion.timing(told)
+    return [*plots, timing] if timing else plots
 
 
 def _simulated(told: Reported) -> list[Plot]:

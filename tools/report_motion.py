@@ -14,7 +14,8 @@ def speed(told: Reported) -> Plot:
     for k, name in enumerate(told.names):
         axes.plot(*told.series("truth", "speed_m_s", name), linewidth=0.9, label=name, **look(k))
     # a bench's plant end does not know what the controller believes; who follows a schedule estimates no speed
-    if told.has("state", "is_speed_m_s"):
+    estimated = told.has("state", "is_speed_m_s")
+    if estimated:
         axes.plot(
             *told.series("state", "is_speed_m_s"), "k--", linewidth=0.7, label=f"{told.name}'s estimate"
         )
@@ -23,7 +24,8 @@ def speed(told: Reported) -> Plot:
     return Plot(
         "Speed",
         figure,
-        "Look for how fast it becomes, how steadily it keeps that, and whether its estimate agrees.",
+        "Look for how fast it becomes, how steadily it keeps that"
+        + (", and whether its estimate agrees." if estimated else "."),
     )
 
 
@@ -103,7 +105,12 @@ def joints(told: Reported) -> Plot | None:
     )
 
 
-def timing(told: Reported) -> Plot:
+def timing(told: Reported) -> Plot | None:
+    """None of a run whose ticks were timed by nobody: in lockstep with a board that has no time to tell."""
+    if not any(
+        told.column("loop", field, name).any() for name in told.names for field in ("cost_us", "late_us")
+    ):
+        return None
     figure, axes = told.axes()
     for k, name in enumerate(told.names):
         cost = np.sort(told.column("loop", "cost_us", name))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from onboard.log import Tellable
 from tools import plots, say
 from tools.report_params import HEAD, changes
 from tools.report_plot import Plot, Reported
@@ -72,9 +73,9 @@ def said(value: Any) -> str:
 
 
 def events(told: Reported) -> str:
-    """What happened, but for sets of parameters, which have a table of their own."""
+    """What happened, but for sets of parameters, which have a table of their own, and sticks that are held on."""
     rows = []
-    for event in told.log.events:
+    for event in filter(Tellable(), told.log.events):
         if event.kind == "order" and event.details.get("kind") in ("set", "load"):
             continue
         details = dict(event.details)

@@ -36,12 +36,12 @@ def summarise(log: Log) -> dict[str, Any]:
         return summarise_trial(log)
     names = vehicles_of(log)
     if not names:
-        raise say.Refused("the log holds no run of a vehicle")
+        raise say.Refused(f"{log.path} holds no run of a vehicle; is it a log that caudal run wrote?")
     known = ("loop",) if is_aboard(log) else ("loop", "truth")
     for topic in (f"/{name}/{kind}" for name in names for kind in known):
         if topic not in log.topics or not len(log.topics[topic]):
             raise say.Refused(
-                f"the log holds nothing in {topic}; it ends before the first tick, or is no simulation"
+                f"{log.path} holds nothing in {topic}; it ends before the first tick, or is no simulation"
             )
     settings = read(vehicle_file(log))
     if is_aboard(log):
@@ -218,6 +218,8 @@ def show(result: dict[str, Any]) -> None:
     heads = ("name", "mean speed m/s", "top speed m/s", "least clearance m", "collisions")
     keys = ("name", "mean_speed_m_s", "top_speed_m_s", "min_clearance_m", "collisions")
     say.table([[vehicle[key] for key in keys] for vehicle in result["vehicles"]], heads)
+    if not result["complete"]:
+        print("The log is torn, or was not closed: this is what there is of it.")
     rest = (
         *ATTITUDE,
         "max_joint_deg",

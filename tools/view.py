@@ -17,7 +17,7 @@ from onboard.log import Log
 from tools import options, say
 from tools.view_film import FILMS, PICTURES, check, save_film, save_picture
 from tools.view_line import Watched
-from tools.view_run import Moment, Recorded, Run
+from tools.view_run import Moment, Recorded, Run, must_be_a_run
 
 PAGE_PORT = 8360
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -78,7 +78,9 @@ def address(text: str) -> tuple[str, int]:
 
 def url(server: Any) -> str:
     host = server.get_host()
-    return f"http://{'127.0.0.1' if host in ('0.0.0.0', '') else host}:{server.get_port()}"
+    if host in ("0.0.0.0", ""):
+        host = "127.0.0.1"
+    return f"http://{f'[{host}]' if ':' in host else host}:{server.get_port()}"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -95,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
         shown = recorded_run(log, args.at)
     else:
         # what is no log is refused before there is a page; the rest is read while a browser loads it
-        Log(log, only=())
+        must_be_a_run(Log(log, only=()).run)
     from tools.view_page import Page, end, serve
 
     server = serve(args.host, args.port)
@@ -116,7 +118,8 @@ def run(args: argparse.Namespace) -> int:
         else:
             show_live(page, source, steer=args.steer or args.host in LOOPBACK)
     except KeyboardInterrupt:
-        pass
+        if args.picture or args.film:
+            raise  # it is not there
     finally:
         end(server)
     return 0

@@ -163,3 +163,5 @@ def save_film(
         finally:
             film.close()
             progress.end()
+            if film.frames < len(times_s):
+                path.unlink(missing_ok=True)  # half of what was asked for

@@ -8,15 +8,25 @@ import time
 from collections import deque
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from onboard.live import packed, unpacked
-from onboard.log import Event
+from onboard.log import Event, Tellable
 from tools.say import Refused
 from tools.view_run import BASE, Moment
 
 TRAIL_POINTS = 3000
 PATIENCE_S = 10.0
+
+
+class Hello(msgspec.Struct):
+    """What a run says first."""
+
+    run: dict[str, str]
+    topics: list[tuple[str, list[str]]]
+    steers: list[str]
+    rehearses: bool
 
 
 class Watched:
@@ -26,22 +36,23 @@ class Watched:
         self._where = f"{address[0]}:{address[1]}"
         self._heard = bytearray()
         self.events: list[Event] = []
+        self._tellable = Tellable()
         self.gone = False
         self._lock = threading.Lock()
         self._socket = self._connect(address, patience_s)
-        hello = self._first()
-        self.about: dict[str, str] = hello["run"]
-        self.fields: dict[str, list[str]] = dict(hello["topics"])
-        self.steers: list[str] = hello["steers"]
-        self.rehearses: bool = hello["rehearses"]
-        self._topics = [name for name, _ in hello["topics"]]
+        hello, with_it = self._first()
+        self.about = hello.run
+        self.fields = dict(hello.topics)
+        self.steers = hello.steers
+        self.rehearses = hello.rehearses
+        self._topics = [name for name, _ in hello.topics]
         self._rows: dict[str, Any] = {}
         self._paths: dict[str, deque] = {}
         self._truths: dict[str, deque] = {}
         self.start_ns = 0
         self._newest = Moment(0.0, {})
         self.updates = 0
-        self._thread = threading.Thread(target=self._listen, name="watch", daemon=True)
+        self._thread = threading.Thread(target=self._listen, args=(with_it,), name="watch", daemon=True)
         self._thread.start()
 
     @property
@@ -86,12 +97,14 @@ class Watched:
                     ) from None
                 time.sleep(0.1)
 
-    def _first(self) -> Any:
+    def _first(self) -> tuple[Hello, list[Any]]:
+        """And what came with it."""
         try:
             while True:
                 if found := self._read():
-                    return found[0]
-        except (OSError, ValueError, KeyError, TypeError):
+                    return msgspec.convert(found[0], Hello), found[1:]
+        except (OSError, ValueError):
+            self._socket.close()
             raise Refused(f"what answers on {self._where} is no run of caudal") from None
 
     def _read(self) -> list[Any]:
@@ -101,18 +114,20 @@ class Watched:
         self._heard += came
         return unpacked(self._heard)
 
-    def _listen(self) -> None:
+    def _listen(self, came: list[Any]) -> None:
         try:
             self._socket.settimeout(None)
             while not self.gone:
-                for message in self._read():
+                for message in came:
                     self._take(message)
-        except (OSError, ValueError):
+                came = self._read()
+        except (OSError, ValueError, TypeError, AttributeError, LookupError):  # ended, or no run of ours
             self.gone = True
 
     def _take(self, message: dict[str, Any]) -> None:
         for time_ns, kind, details in message.get("events", ()):
-            self.events.append(Event(time_ns, kind, details))
+            if self._tellable(event := Event(time_ns, kind, details)):
+                self.events.append(event)
         if "at" not in message:
             return
         newest_ns = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import socket
 import time
 from typing import Any
 
@@ -34,12 +35,26 @@ LIGHT_HINT = "slow where no graphics card draws"
 
 def serve(host: str, port: int) -> viser.ViserServer:
     """An empty page, for browsers to load while what it will show is read."""
+    _check(host, port)
     logging.getLogger("websockets").setLevel(logging.CRITICAL)  # a browser that goes away is no news
     with contextlib.redirect_stdout(io.StringIO()):  # it would draw a frame round its address
         try:
             return viser.ViserServer(host=host, port=port, label="caudal", verbose=False)
         except OSError as error:
             raise say.Refused(f"the page cannot be served on {host}:{port}: {error.strerror}") from error
+
+
+def _check(host: str, port: int) -> None:
+    """That there is such an address here: viser would take any other one for a port that is taken, and never return."""
+    if port > 65535:
+        raise say.Refused(f"--port {port}: there are 65535 of them; take a smaller one")
+    try:
+        family, kind, *_, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as probe:
+            probe.bind(address)
+    except OSError as error:
+        reason = f"{error.strerror}; give an address of this machine, or 0.0.0.0 for all"
+        raise say.Refused(f"the page cannot be served on {host}: {reason}") from error
 
 
 def end(server: viser.ViserServer) -> None:

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from hal.vehicle_file import VehicleFile
-from onboard.log import Event, Log
+from onboard.log import Event, Log, Tellable
 from onboard.modes import NAMES as MODES
 from tools.columns import table
 from tools.say import Refused
@@ -45,8 +45,7 @@ class Run:
     def __init__(self, source: Source) -> None:
         self.source = source
         about = source.about
-        if "vehicle_file" not in about:
-            raise Refused("it does not hold its vehicle file; is it one that caudal run wrote?")
+        must_be_a_run(about)
         lines = [line for line in about.get("overrides", "").split("\n") if line]
         label = f"{about.get('vehicle')}.toml in the log"
         self.vehicle: Vehicle = read_vehicle(VehicleFile.parse(about["vehicle_file"], label, lines))
@@ -120,7 +119,7 @@ class Recorded:
         self.end_s = (
             max(int(times[-1]) for times in self._times.values() if len(times)) - self.start_ns
         ) / 1e9
-        self.events = log.events
+        self.events = list(filter(Tellable(), log.events))
 
     def at(self, time_s: float) -> Moment:
         rows = {}
@@ -161,6 +160,15 @@ class Recorded:
 
     def seconds(self, time_ns: int) -> float:
         return (time_ns - self.start_ns) / 1e9
+
+
+def must_be_a_run(about: Mapping[str, str]) -> None:
+    """With a vehicle to show, by what a log or a stream says first."""
+    if "vehicle_file" not in about:
+        raise Refused("it does not hold its vehicle file; is it one that caudal run wrote?")
+    if about.get("on") == "trial":
+        trial = f"{about.get('scenario')} is a trial of the plant alone"
+        raise Refused(f"{trial}, which is not shown; caudal report has its plots")
 
 
 def absent(value: float | None) -> bool:

@@ -1,6 +1,7 @@
 """`caudal new`: a vehicle file of one's own that swims at once."""
 
 import re
+import shlex
 
 import pytest
 
@@ -47,6 +48,7 @@ def test_all_that_the_original_says_is_in_it(caudal):
         (("mine", "--like", "cod"), 'there is no vehicle "cod"'),
         (("mine", "--into", "there.toml"), "cannot write there.toml/mine.toml"),
         (("there",), "there.toml is there already"),
+        (("a" * 300,), "File name too long"),
     ],
 )
 def test_what_cannot_be_started_is_one_sentence_and_nothing_is_overwritten(caudal, words, sentence):
@@ -54,3 +56,9 @@ def test_what_cannot_be_started_is_one_sentence_and_nothing_is_overwritten(cauda
     done = caudal("new", "vehicle", *words)
     assert done.returncode == 2 and sentence in done.stderr and done.stderr.count("\n") == 1
     assert (caudal.folder / "there.toml").read_text() == "precious"
+
+
+def test_what_it_says_next_can_be_typed_as_it_stands(caudal):
+    done = caudal("new", "vehicle", "mine", "--into", "my own/ü")
+    check = next(line for line in done.stdout.split("\n") if " check " in line)
+    assert caudal(*shlex.split(check)[1:]).returncode == 0

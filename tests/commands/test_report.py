@@ -14,11 +14,13 @@ from tools.fleet import Fleet
 from tools.recording import about_run
 from tools.report import write_report
 from tools.report_beat import beats, beats_of, links_m, rest_m_s, steady, tip_m
+from tools.report_page import EVENTS
 from tools.report_params import changes
 from tools.report_plot import Reported
 from tools.report_roll import envelope, power, stability
 from tools.summary_trial import summarise_trial
 from tools.vehicles import open_scenario
+from tools.view_run import Recorded
 
 TIME_S = np.arange(0, 20, 0.01)
 LEAST_M = 0.003  # of a beat
@@ -115,6 +117,30 @@ def test_every_parameter_that_was_changed_is_told_with_time_old_and_new_value(tm
     assert "order: set" not in page, "sets stand in their table, not among the events"
 
 
+def test_sticks_that_are_held_on_hide_no_other_event(tmp_path):
+    """They are heard several times a second: of a few minutes at the sticks the page would show nothing else."""
+    vehicle, name, _ = open_scenario("fish", [], "cruise")
+    about = about_run(argparse.Namespace(seed=0, realtime=False), vehicle, name, "sim")
+    path = tmp_path / "sticks.mcap"
+    fleet = Fleet(vehicle, name, 0)
+    with Recorder(path, about, lossless=True) as recorder:
+        fleet.record(recorder)
+        loop = fleet.swimmers[0].loop
+        for tick in range(2 * EVENTS):
+            loop.tell("sticks", 0.1, 0.0, 0.0, tick / 2000)
+            if tick in (20, 2 * EVENTS - 1):
+                loop.tell("mode", "manual" if tick == 20 else "hold")
+            fleet.step()
+        fleet.safe()
+    heard = [e for e in Log(path).events if e.details.get("kind") == "sticks"]
+    assert len(heard) > EVENTS
+    page = write_report(path).read_text()
+    assert page.count("order: sticks") <= 4 and "order: mode manual" in page and "order: mode hold" in page
+    shown = Recorded(path).events
+    assert sum(event.details.get("kind") == "sticks" for event in shown) <= 4
+    assert [e for e in shown if e not in heard] == [e for e in Log(path).events if e not in heard]
+
+
 def test_a_run_at_its_defaults_says_so(tmp_path):
     assert "All parameters were at their defaults" in write_report(recorded(tmp_path, "fish")).read_text()
 
@@ -127,6 +153,15 @@ def test_a_run_of_a_single_tick_has_a_page(tmp_path, vehicle, tick_s):
     assert len(Log(path).topics[f"/{vehicle}_1/loop"]) == 1
     page = path.with_suffix(".html").read_text()
     assert page.count("<figcaption>") == page.count("<svg") > 2
+
+
+def test_a_run_whose_ticks_nobody_timed_has_no_plot_of_their_cost(tmp_path):
+    """On the bench in lockstep: a line along one microsecond would be a finding that nobody made."""
+    path = tmp_path / "hil.mcap"
+    assert main(["hil", "run", "fish", "--for", "1", "--log", str(path), "--json"]) == 0
+    page = write_report(path).read_text()
+    assert "<h2>Speed</h2>" in page and "Loop timing" not in page
+    assert "<h2>Loop timing</h2>" in write_report(recorded(tmp_path, "fish")).read_text()
 
 
 def test_a_trial_has_a_page_with_its_glide(tmp_path, capsys):
@@ -156,6 +191,15 @@ def test_a_log_of_a_scenario_that_its_vehicle_file_lacks_is_refused_in_a_sentenc
     assert main(["report", str(tmp_path / "odd.mcap")]) == 2
     said = capsys.readouterr().err
     assert 'a scenario "regatta"' in said and said.count("\n") == 1
+
+
+def test_a_torn_log_is_told_to_be_torn_beside_what_there_is_of_it(tmp_path, capsys):
+    path = recorded(tmp_path, "fish")
+    assert main(["report", str(path)]) == 0
+    assert "The log is torn" not in capsys.readouterr().out
+    path.write_bytes(path.read_bytes()[:-200])
+    assert main(["report", str(path)]) == 0
+    assert "The log is torn" in capsys.readouterr().out
 
 
 def test_a_trial_that_undulates_has_a_page_with_its_roll_and_no_glide(tmp_path):

@@ -195,6 +195,14 @@ def test_what_is_not_a_log_is_named_in_one_sentence(tmp_path):
         writer = Writer(file)
         writer.start(library="rosbag2")
         writer.finish()
+    for name, words in [("ros", b"string data"), ("json", b"{}"), ("packed", b"\xff\x00")]:
+        with open(tmp_path / name, "wb") as file:
+            writer = Writer(file)
+            writer.start(library="another 1.0")
+            schema = writer.register_schema("a", "a", words)
+            channel = writer.register_channel("/a", "a", schema)
+            writer.add_message(channel, 1, b"{}", 1)
+            writer.finish()
     for name, words in [
         ("none", "no log"),
         (".", "folder"),
@@ -202,6 +210,9 @@ def test_what_is_not_a_log_is_named_in_one_sentence(tmp_path):
         ("text", "not a log"),
         ("zeros", "not a log"),
         ("foreign", "written by rosbag2"),
+        ("ros", "written by another 1.0"),
+        ("json", "written by another 1.0"),
+        ("packed", "written by another 1.0"),
     ]:
         with pytest.raises(LogError, match=words) as caught:
             Log(tmp_path / name)

@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import threading
 import time
 
 import pytest
@@ -11,6 +12,7 @@ from onboard.live import LARGEST_ORDER_BYTES, Live, packed, unpacked
 from onboard.log import Log
 from onboard.record import Recorder
 from tools.fleet import Fleet
+from tools.say import Refused
 from tools.shown import rehearsed
 from tools.vehicles import open_scenario
 from tools.view_line import Watched
@@ -115,6 +117,64 @@ def test_noise_ends_the_connection_and_nothing_else(live, noise):
                 pass
     Watched(live.address).close()
     assert not live._asked
+
+
+HELLO = {
+    "run": {"vehicle": "eel"}, "topics": [["/eel_1/truth", ["x_m"]]], "steers": ["eel_1"], "rehearses": False,
+}  # fmt: skip
+
+
+def answering(said: bytes) -> tuple[str, int]:
+    """The address of somebody who says that to the first who comes, and goes."""
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def answer() -> None:
+        with server, server.accept()[0] as peer:
+            peer.sendall(said)
+
+    threading.Thread(target=answer, daemon=True).start()
+    return server.getsockname()[:2]
+
+
+STRANGERS = {
+    "web": b"HTTP/1.0 400 Bad Request\r\n\r\n",
+    "number": packed(5),
+    "list": packed([]),
+    "map": packed({"a": 1}),
+    "nothing": packed({**HELLO, "topics": None}),
+    "no pairs": packed({**HELLO, "topics": [["/eel_1/truth"]]}),
+    "no text": packed({**HELLO, "run": {"vehicle": 1}}),
+}
+
+
+@pytest.mark.parametrize("said", STRANGERS.values(), ids=STRANGERS)
+def test_who_looks_at_what_is_no_run_is_told_so(said):
+    with pytest.raises(Refused, match="no run of caudal"):
+        Watched(answering(said))
+
+
+def test_what_comes_with_the_first_word_of_a_run_is_heard_too():
+    events = {"events": [[10, "armed", {"vehicle": "eel_1"}]], "at": [[0, 10, [1.5]]]}
+    watched = Watched(answering(packed(HELLO) + packed(events)))
+    wait(lambda: watched.gone)
+    assert [event.kind for event in watched.events] == ["armed"] and watched.newest.rows == {
+        "/eel_1/truth": [1.5]
+    }
+
+
+def test_sticks_that_are_held_on_are_told_of_once():
+    sticks = {"vehicle": "eel_1", "kind": "sticks", "values": [0.5]}
+    kinds = [sticks] * 5 + [{**sticks, "refused": "not armed"}, {**sticks, "kind": "arm"}] + [sticks] * 5
+    heard = [[k, "order", details] for k, details in enumerate(kinds)]
+    watched = Watched(answering(packed(HELLO) + packed({"events": heard})))
+    wait(lambda: watched.gone)
+    assert [event.time_ns for event in watched.events] == [0, 5, 6, 7]
+
+
+@pytest.mark.parametrize("said", [5, [[]], {"at": [[7, 10, [1.5]]]}, {"events": [1]}], ids=str)
+def test_a_run_that_talks_nonsense_has_ended_for_who_looks_on(said):
+    watched = Watched(answering(packed(HELLO) + packed(said)))
+    wait(lambda: watched.gone)
 
 
 def test_the_longest_mission_is_an_order(live):

@@ -93,6 +93,24 @@ def test_pictures_and_films_are_made_without_a_window(chromium, log, tmp_path, c
     assert (count, seconds) == (4, pytest.approx(1.0))
 
 
+def test_a_film_that_is_interrupted_leaves_no_file_and_is_no_success(
+    chromium, log, tmp_path, monkeypatch, capsys
+):
+    film, rendered = tmp_path / "fish.mp4", []
+    from tools import view_film
+
+    def render(client, *size):
+        rendered.append(film.exists())
+        if rendered[-2:] == [True, True]:
+            raise KeyboardInterrupt
+        return np.zeros((*size[::-1], 3), np.uint8)
+
+    monkeypatch.setattr(view_film, "render", render)
+    words = ["--plain", "--size", "160x120", "--for", "5"]
+    assert main(["view", str(log), "--film", str(film), *words]) == 130
+    assert rendered[-1] and not film.exists() and not capsys.readouterr().out
+
+
 def test_knobs_in_the_page_steer_the_controller_and_a_rehearsed_fault_lights_its_light(view, tmp_path):
     vehicle, name, _ = open_scenario("fish", ["world.open.vehicles=1"], "cruise")
     path = tmp_path / "steered.mcap"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tools.cli import main
+from tools.view import url
 from tools.view_page import Page, end, serve
 from tools.view_pose import attitude
 from tools.view_run import Recorded, Run
@@ -265,3 +266,12 @@ def test_a_hand_on_the_time_line_is_never_overruled_however_late_the_page_tells_
     line._slider._impl.value = 1.25
     line.tell()
     assert line.now_s() == 1.25, "and it stands still there"
+
+
+@pytest.mark.parametrize(
+    ("host", "shown"),
+    [("0.0.0.0", "127.0.0.1:8360"), ("::1", "[::1]:8360"), ("10.0.0.2", "10.0.0.2:8360")],
+)
+def test_the_address_that_is_told_can_be_opened_as_it_stands(host, shown):
+    server = SimpleNamespace(get_host=lambda: host, get_port=lambda: 8360)
+    assert url(server) == f"http://{shown}"

@@ -167,20 +167,28 @@ def test_a_wrong_look_is_one_sentence(capsys, key, found):
     (["{log}", "--picture", "{folder}"], "{folder}: cannot be written (Is a directory)"),
     (["{log}", "--at", "99"], "goes from 0 to"),
     (["{log}", "--size", "big"], "no size"),
+    (["{log}", "--port", "65536"], "there are 65535 of them"),
+    (["{log}", "--host", "nobody.invalid"], "cannot be served on nobody.invalid: "),
+    (["{log}", "--host", "192.0.2.1"], "cannot be served on 192.0.2.1: Cannot assign requested address"),
     (["{text}"], "not a log"),
+    (["{trial}"], "energy is a trial of the plant alone, which is not shown"),
 ])  # fmt: skip
 def test_what_cannot_be_shown_is_said_in_one_sentence(tmp_path, capsys, words, found, monkeypatch):
     monkeypatch.setattr("tools.view_line.PATIENCE_S", 0.2)
-    log, text = tmp_path / "rov.mcap", tmp_path / "text.mcap"
+    log, text, trial = (tmp_path / f"{name}.mcap" for name in ("rov", "text", "trial"))
     text.write_text("no log at all")
     folder = tmp_path / "folder.png"
     folder.mkdir()
     found = found.format(folder=folder)
     if "{log}" in words:
         assert main(["run", "rov", "--scenario", "station", "--for", "0.1", "--log", str(log), "--json"]) == 0
-        capsys.readouterr()
+    if "{trial}" in words:
+        run = ["run", "snake", "--scenario", "energy", "--for", "0.1", "--log", str(trial), "--json"]
+        assert main(run) == 0
+    capsys.readouterr()
+    paths = {"log": log, "text": text, "trial": trial, "folder": folder}
     try:
-        code = main(["view", *(word.format(log=log, text=text, folder=folder) for word in words)])
+        code = main(["view", *(word.format(**paths) for word in words)])
     except SystemExit as error:
         code = error.code
     said = capsys.readouterr().err
