@@ -19,7 +19,7 @@ disarming. Of all active rows the strongest action counts. From weak to strong:
 |---|---|
 | warn | it is recorded and told |
 | slow | half the tail-beat, half the thrust |
-| hold | it stays as well as it can |
+| hold | it stays as well as it can; what was asked to surface goes on |
 | surface | it goes up, by what `[surface]` in its file says: buoyancy, thrust or gait |
 | drop | the same, and the ballast goes |
 | neutral | every actuator's safe state |
@@ -28,6 +28,10 @@ disarming. Of all active rows the strongest action counts. From weak to strong:
 A cause counts whether the vehicle is armed or not. A row of `hold` or stronger bars arming while it is active, and as
 soon as its cause is there (one late tick apart); a vehicle whose file has no `[surface]` is not armed at all. Disarmed,
 nothing gets through the gate, whatever the rows say.
+
+Of a sensor that was heard and has fallen silent nothing is known: a row that holds its reading against a limit (outside,
+tilted) stays as it is until it is heard again, active or not, and neither its delay nor its clearing goes on. A leak
+that takes its probe with it is still a leak.
 
 A vehicle has the rows that its parts allow (`caudal failsafes VEHICLE`). Its file may change a row with
 `[failsafe.NAME]`, but not to an action weaker than `at least` nor to a delay longer than `at most`, nor unlatch it, nor
