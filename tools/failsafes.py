@@ -29,9 +29,9 @@ A cause counts whether the vehicle is armed or not. A row of `hold` or stronger 
 soon as its cause is there (one late tick apart); a vehicle whose file has no `[surface]` is not armed at all. Disarmed,
 nothing gets through the gate, whatever the rows say.
 
-Of a sensor that was heard and has fallen silent nothing is known: a row that holds its reading against a limit (outside,
-tilted) stays as it is until it is heard again, active or not, and neither its delay nor its clearing goes on. A leak
-that has been found stays one, though its probe dies of it.
+Of a sensor that was heard and has fallen silent nothing is known: a row that holds its reading against a limit
+(outside, tilted) stays as it is until it is heard again, active or not, and neither its delay nor its clearing goes on.
+A leak that has been found stays one, though its probe dies of it.
 
 A vehicle has the rows that its parts allow (`caudal failsafes VEHICLE`). Its file may change a row with
 `[failsafe.NAME]`, but not to an action weaker than `at least` nor to a delay longer than `at most`, nor unlatch it, nor

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from onboard.log import Tellable
 from tools import plots, say
 from tools.report_params import HEAD, changes
 from tools.report_plot import Plot, Reported
+from tools.tellable import Tellable
 
 EVENTS = 500
 NOTHING = 1e-12  # below is rounding

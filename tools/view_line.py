@@ -12,8 +12,9 @@ import msgspec
 import numpy as np
 
 from onboard.live import packed, unpacked
-from onboard.log import Event, Tellable
+from onboard.log import Event
 from tools.say import Refused
+from tools.tellable import Tellable
 from tools.view_run import BASE, Moment
 
 TRAIL_POINTS = 3000

@@ -11,10 +11,11 @@ from typing import Protocol
 import numpy as np
 
 from hal.vehicle_file import VehicleFile
-from onboard.log import Event, Log, Tellable
+from onboard.log import Event, Log
 from onboard.modes import NAMES as MODES
 from tools.columns import table
 from tools.say import Refused
+from tools.tellable import Tellable
 from tools.vehicles import Vehicle, read_vehicle
 
 BASE = ("x_m", "y_m", "depth_m", "heading_rad", "roll_rad", "pitch_rad")
