@@ -4,6 +4,7 @@ import pytest
 
 from onboard.estimate.pose import PoseEstimator
 from onboard.observe import Observer
+from onboard.safety import Row
 from onboard.state import Estimate
 from tools.campaign import Case, plan, run_case
 from tools.say import Refused
@@ -11,6 +12,7 @@ from tools.vehicles import open_scenario
 
 FISH = ("fish", ("world.pool.vehicles=1",), "pool")
 ROV = ("rov", (), "station")
+SHALLOW = ("rov", ("failsafe.too_deep={high = 2.0}",), "station")
 HYBRID = ("hybrid", (), "mode1")
 TELL = PoseEstimator._tell
 
@@ -52,6 +54,39 @@ def test_an_observer_that_never_forgives_is_found_out(monkeypatch):
     assert broken_by(FISH, 4.0, fault) == []
     monkeypatch.setattr(Observer, "_judge", grudge)
     assert any("does not clear" in line for line in broken_by(FISH, 4.0, fault))
+
+
+def taking_silence_for(verdict):
+    """A row's step that takes a sensor which has fallen silent for one that says so."""
+    step = Row.step
+
+    def deaf(row, state):
+        cause = row._cause
+
+        def answer(state):
+            found = cause(state)
+            return verdict if found is None else found
+
+        row._cause = answer
+        try:
+            return step(row, state)
+        finally:
+            row._cause = cause
+
+    return deaf
+
+
+@pytest.mark.parametrize(
+    "verdict, faults, said",
+    [
+        (False, ("shifted:depth@0.6*4", "silent:depth@2+3"), "too_deep cleared before its time"),
+        (True, ("silent:depth@1+1",), "too_deep acts, though its cause has not lasted"),
+    ],
+)
+def test_a_row_that_takes_silence_for_an_answer_is_found_out(verdict, faults, said, monkeypatch):
+    assert broken_by(SHALLOW, 6.0, *faults) == []
+    monkeypatch.setattr(Row, "step", taking_silence_for(verdict))
+    assert any(said in line for line in broken_by(SHALLOW, 6.0, *faults))
 
 
 def never_surprised(estimator, estimate):
