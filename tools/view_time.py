@@ -82,9 +82,8 @@ class TimeLine:
             self._slider.value = round(max(self._now_s - 0.01, 0.0), 2)
         self._slider.value = round(self._now_s, 2)
         self._told_s = float(self._slider.value)
-        if (
-            self._pressed
-        ):  # here, lest a slider moves once more under a hand that has waited for the button's new word
+        # here, lest a slider moves once more under a hand that has waited for the button's new word
+        if self._pressed:
             self._pressed = False
             self.play(not self._playing)
 

@@ -1,7 +1,9 @@
 """`caudal report`: what its figures say of known motions, parameters that were changed, odd logs, two logs at once."""
 
 import argparse
+import json
 import re
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -30,6 +32,18 @@ def recorded(folder, vehicle: str, *more: str, seconds: float = 1.0):
     path = folder / f"{vehicle}.mcap"
     assert main(["run", vehicle, "--for", str(seconds), "--log", str(path), "--json", *more]) == 0
     return path
+
+
+@contextmanager
+def swimming(path, *overrides: str):
+    """A fish's fleet that is recorded there, for as long as the test steps it."""
+    vehicle, name, _ = open_scenario("fish", list(overrides), "cruise")
+    fleet = Fleet(vehicle, name, 0)
+    about = about_run(argparse.Namespace(seed=0, realtime=False), vehicle, name, "sim")
+    with Recorder(path, about, lossless=True) as recorder:
+        fleet.record(recorder)
+        yield fleet
+        fleet.safe()
 
 
 def test_a_known_beat_has_its_frequency_its_excursion_and_its_strouhal_number():
@@ -89,12 +103,8 @@ def test_a_roll_with_the_beat_has_its_power_there_and_a_spectrum_adds_up_to_the_
 
 
 def test_every_parameter_that_was_changed_is_told_with_time_old_and_new_value(tmp_path):
-    vehicle, name, _ = open_scenario("fish", ["gait.wavelength_m=0.5"], "cruise")
-    about = about_run(argparse.Namespace(seed=0, realtime=False), vehicle, name, "sim")
     path = tmp_path / "set.mcap"
-    fleet = Fleet(vehicle, name, 0)
-    with Recorder(path, about, lossless=True) as recorder:
-        fleet.record(recorder)
+    with swimming(path, "gait.wavelength_m=0.5") as fleet:
         loop = fleet.swimmers[0].loop
         loop.tell("load", [["BEAT_MAX", 2.5]])
         for tick in range(60):
@@ -103,7 +113,6 @@ def test_every_parameter_that_was_changed_is_told_with_time_old_and_new_value(tm
             if tick == 50:
                 loop.tell("set", "GAIT_C1", 9.0)
             fleet.step()
-        fleet.safe()
     told = changes(Reported(Log(path)))
     assert [(one.when, one.what.split(" ")[0], one.before, one.after) for one in told[:4]] == [
         ("start", "gait.wavelength_m", "0.45", "0.5"),
@@ -119,19 +128,14 @@ def test_every_parameter_that_was_changed_is_told_with_time_old_and_new_value(tm
 
 def test_sticks_that_are_held_on_hide_no_other_event(tmp_path):
     """They are heard several times a second: of a few minutes at the sticks the page would show nothing else."""
-    vehicle, name, _ = open_scenario("fish", [], "cruise")
-    about = about_run(argparse.Namespace(seed=0, realtime=False), vehicle, name, "sim")
     path = tmp_path / "sticks.mcap"
-    fleet = Fleet(vehicle, name, 0)
-    with Recorder(path, about, lossless=True) as recorder:
-        fleet.record(recorder)
+    with swimming(path) as fleet:
         loop = fleet.swimmers[0].loop
         for tick in range(2 * EVENTS):
             loop.tell("sticks", 0.1, 0.0, 0.0, tick / 2000)
             if tick in (20, 2 * EVENTS - 1):
                 loop.tell("mode", "manual" if tick == 20 else "hold")
             fleet.step()
-        fleet.safe()
     heard = [e for e in Log(path).events if e.details.get("kind") == "sticks"]
     assert len(heard) > EVENTS
     page = write_report(path).read_text()
@@ -191,6 +195,15 @@ def test_a_log_of_a_scenario_that_its_vehicle_file_lacks_is_refused_in_a_sentenc
     assert main(["report", str(tmp_path / "odd.mcap")]) == 2
     said = capsys.readouterr().err
     assert 'a scenario "regatta"' in said and said.count("\n") == 1
+
+
+def test_a_log_that_does_not_say_its_seed_has_none(tmp_path, capsys):
+    path = tmp_path / "odd.mcap"
+    without(recorded(tmp_path, "fish"), path, lambda *_: False, seed=None)
+    capsys.readouterr()
+    assert main(["report", str(path)]) == 0 and "seed" not in capsys.readouterr().out
+    assert main(["report", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["seed"] is None
 
 
 def test_a_torn_log_is_told_to_be_torn_beside_what_there_is_of_it(tmp_path, capsys):

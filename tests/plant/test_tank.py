@@ -1,4 +1,5 @@
-"""What a tethered vehicle meets in a tank: pull, drag and twist of its tether, a current, walls and the floor."""
+"""What a tethered vehicle meets in a tank: pull, drag and twist of its tether, a current, walls and the floor, a camera
+that drops out."""
 
 from __future__ import annotations
 
@@ -197,3 +198,22 @@ def test_a_tether_on_the_quick_law_is_refused_in_a_sentence():
         ValueError, match=r'^one: plant.tether: the model "strouhal" knows no tether; .* "tree".$'
     ):
         adrift(swimmer(tether=TETHER), open_water())
+
+
+def test_a_camera_is_blind_for_the_outage_that_its_table_says_and_no_longer():
+    eye = {
+        "x": {
+            "kind": "position_x",
+            "metres_per_count": 0.001,
+            "rate_hz": 20.0,
+            "drop_from_s": 2.0,
+            "drop_for_s": 5.0,
+        }
+    }
+    world, body = adrift(plant(sensor=eye), sensors=["x"])
+    seen, counts = [], [None]
+    for _ in range(200):
+        world.step(50_000)
+        body.read(counts)
+        seen.append(counts[0] is not None)
+    assert seen == [not 2.0 <= 0.05 * (k + 1) < 7.0 for k in range(200)]

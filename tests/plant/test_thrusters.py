@@ -336,25 +336,6 @@ def test_on_the_quick_law_a_thruster_on_a_body_is_refused():
     assert [key for key, _ in found] == ["actuator.jet.body"] and 'choose "tree".' in found[0][1]
 
 
-def test_a_camera_is_blind_for_the_outage_that_its_table_says_and_no_longer():
-    eye = {
-        "x": {
-            "kind": "position_x",
-            "metres_per_count": 0.001,
-            "rate_hz": 20.0,
-            "drop_from_s": 2.0,
-            "drop_for_s": 5.0,
-        }
-    }
-    world, body = adrift(plant(sensor=eye), sensors=["x"])
-    seen, counts = [], [None]
-    for _ in range(200):
-        world.step(50_000)
-        body.read(counts)
-        seen.append(counts[0] is not None)
-    assert seen == [not 2.0 <= 0.05 * (k + 1) < 7.0 for k in range(200)]
-
-
 VOLTMETER = {"kind": "battery", "volts_per_count": 0.001, "rate_hz": 100.0}
 FLAT = {"battery_v": 12.0, "pulses_us": [1100, 1500, 1900], "forces_n": [-9, 0, 9], "currents_a": [5, 0, 5]}
 

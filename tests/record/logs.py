@@ -39,9 +39,9 @@ def record_ticks(path, ticks: int) -> None:
         recorder.event(ticks * 10_000_000, "failsafe", trigger="leak", depth_m=1.5)
 
 
-def without(source, path, gone: Callable[[str, int], bool], **about: str) -> None:
+def without(source, path, gone: Callable[[str, int], bool], **about: str | None) -> None:
     """A log again, but for the messages that are gone, by topic and time, as a disk that stalls loses them. A topic
-    that loses all is not there."""
+    that loses all is not there. `about` changes what the run was started with, or (None) leaves it out."""
     with open(source, "rb") as file:
         reader = make_reader(file)
         summary = reader.get_summary()
@@ -52,7 +52,8 @@ def without(source, path, gone: Callable[[str, int], bool], **about: str) -> Non
         ]
     left = {message.channel_id for message in kept}
     channels = [channel for channel in summary.channels.values() if channel.id in left]
-    copy = McapFile(path, Log(source).run | about)
+    started = {key: value for key, value in (Log(source).run | about).items() if value is not None}
+    copy = McapFile(path, started)
     copy.append([packed(record) for record in (*summary.schemas.values(), *channels, *kept)])
     copy.finish()
     copy.close()
