@@ -6,13 +6,13 @@ from tests.swim import six_hours
 
 
 @pytest.mark.parametrize(
-    "grown_kb, identical, code",
+    "most_kb, identical, code",
     [(0, True, 0), (900, True, 0), (977, True, 1), (4000, True, 1), (0, False, 1)],
 )
 def test_a_megabyte_more_since_the_tenth_minute_or_another_replay_is_a_failure(
-    grown_kb, identical, code, monkeypatch, tmp_path
+    most_kb, identical, code, monkeypatch, tmp_path
 ):
-    swum = {"ticks": 1, "kept_at_10_min_kb": 90_000, "grown_kb": grown_kb, "most_kb": grown_kb}
+    swum = {"ticks": 1, "at_10_min_kb": 90_000, "grown_kb": 0, "most_kb": most_kb, "grown_blocks": 0}
     log = tmp_path / "log.mcap"
     log.write_bytes(b"")
     monkeypatch.setattr(six_hours, "swim", lambda *given: swum)
