@@ -3,7 +3,7 @@
 Loaded only when a simulated board is asked for.
 """
 
-from sim_plant.world import Body
+from caudal.sim_plant.world.world import Body
 
 
 class SimDriver:

@@ -4,15 +4,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sim_plant.many import batch
-    from sim_plant.model import Model, load
+    from caudal.sim_plant.loader import load
+    from caudal.sim_plant.tree.batch import batch
+    from caudal.sim_plant.tree.model import Model
 
 __all__ = ["Model", "batch", "load"]
-HOMES = {"Model": "model", "load": "model", "batch": "many"}
+HOMES = {"Model": "tree.model", "load": "loader", "batch": "tree.batch"}
 
 
 def __getattr__(name: str) -> object:
     # On demand, as the model brings numba with it.
     if name in HOMES:
-        return getattr(import_module(f"sim_plant.{HOMES[name]}"), name)
+        return getattr(import_module(f"caudal.sim_plant.{HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -45,7 +45,7 @@ class Caudal:
         self.folder = folder
 
     def __call__(self, *words: object, **options) -> subprocess.CompletedProcess:
-        command = [sys.executable, "-m", "tools.cli", *map(str, words)]
+        command = [sys.executable, "-m", "caudal.tools.cli.main", *map(str, words)]
         options.setdefault("env", {**os.environ, "XDG_STATE_HOME": str(self.folder / "state")})
         return subprocess.run(
             command, cwd=self.folder, capture_output=True, text=True, timeout=600, **options

@@ -1,1 +1,1 @@
-"""The command line: one file a command."""
+"""The command line and everything around a run: a room a command, or a kind of work."""

@@ -2,7 +2,7 @@
 
     micropython deploy/mcu/bench_controller.py SETTINGS.json SCENARIO DIGEST LINE
 
-SETTINGS.json holds the plain settings of a vehicle file (onboard/vehicle.py); LINE is a serial device or a
+SETTINGS.json holds the plain settings of a vehicle file (onboard/vehicles.py); LINE is a serial device or a
 pseudo-terminal, set to raw by whoever made it.
 """
 
@@ -11,9 +11,9 @@ import select
 import sys
 
 HERE = __file__.rsplit("/", 1)[0] if "/" in __file__ else "."
-sys.path.insert(0, HERE + "/../..")
+sys.path.insert(0, HERE.rsplit("/", 3)[0])  # the folder that holds the package
 
-from onboard.link.controller import Controller  # noqa: E402
+from caudal.onboard.link.controller import Controller  # noqa: E402
 
 
 class FilePort:

@@ -9,8 +9,8 @@ import sys
 
 import machine
 
-from hal.mcu.port import UartPort, build_uart
-from onboard.link.controller import Controller
+from caudal.hal.mcu.port import UartPort, build_uart
+from caudal.onboard.link.controller import Controller
 
 PATIENCE_MS = 2000  # of silence, after which outputs go safe
 

@@ -10,9 +10,9 @@ import sys
 
 import machine
 
-from hal.mcu.build import build_driver, build_input
-from onboard.app import build_loop
-from onboard.clock import RealClock
+from caudal.hal.mcu.build import build_driver, build_input
+from caudal.onboard.build import build_loop
+from caudal.onboard.core.clock import RealClock
 
 
 def load():

@@ -1,8 +1,8 @@
 """What runs on a micro:bit (Cortex-M0, MicroPython 1.9.2, 9.4 kB of heap): gait table, gate and servo map.
 
 The host has the readings and the guidance; it asks for one tick at a time. A tick here is the arithmetic of
-onboard/gait/gait.py (TableGait), of the limits in onboard/safety.py and of hal/maps.py (ServoMap), in the same
-integers, so that pulses are the same to the microsecond. tools/microbit_program.py puts a vehicle's numbers
+onboard/gait/gait.py (TableGait), of the limits in onboard/core/failsafe.py and of hal/core/maps.py (ServoMap), in the
+same integers, so that pulses are the same to the microsecond. tools/hil/microbit_program.py puts a vehicle's numbers
 before it, takes out what only people read, and cuts it into pieces that the board can compile one by one.
 
     request     action, sequence, frequency, amplitude, turn, one command for each channel OTHERS, crc

@@ -10,7 +10,7 @@ the settings it began with. The comparator's thresholds are stored; its pin is n
 
 from collections.abc import Collection
 
-from hal.emulated.chip import Clock, WordChip, nearest
+from caudal.hal.emulated.chip import Clock, WordChip, nearest
 
 CONVERSION, CONFIG, LO_THRESH, HI_THRESH = 0, 1, 2, 3
 START, SINGLE = 0x8000, 0x0100  # of CONFIG; START reads as "idle"

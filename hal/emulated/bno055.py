@@ -13,7 +13,7 @@ mode to another without CONFIG between them is taken to be ignored; the datashee
 import math
 import struct
 
-from hal.emulated.chip import Chip, Clock, Nack
+from caudal.hal.emulated.chip import Chip, Clock, Nack
 
 PAGE_ID, DATA, TEMPERATURE, CALIB_STAT, ST_RESULT = 0x07, 0x08, 0x34, 0x35, 0x36
 SYS_STATUS, SYS_ERR, UNIT_SEL, OPR_MODE, PWR_MODE, SYS_TRIGGER = 0x39, 0x3A, 0x3B, 0x3D, 0x3E, 0x3F

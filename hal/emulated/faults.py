@@ -11,7 +11,7 @@ slow        conversions take 20 times as long (`factor`)
 
 from dataclasses import dataclass
 
-from hal.emulated.chip import Chip
+from caudal.hal.emulated.chip import Chip
 
 KINDS = ("nack", "hang", "stuck", "swapped", "brown-out", "identity", "slow")
 HANG_US = 1_020_000  # how long Linux waits for a bus that is held, on a Raspberry Pi

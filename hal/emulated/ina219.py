@@ -7,7 +7,7 @@ full resolution: 4 mV and 10 uV, whatever number of bits is asked for; averaging
                 time is over AND `set` was called since the last one.
 """
 
-from hal.emulated.chip import Clock, WordChip, nearest
+from caudal.hal.emulated.chip import Clock, WordChip, nearest
 
 CONFIG, SHUNT, BUS, POWER, CURRENT, CALIBRATION = range(6)
 RESET = 0x8000

@@ -14,7 +14,7 @@ it is here, with half of the true value. A driver that polls gets wrong numbers.
 from dataclasses import dataclass
 from typing import Literal
 
-from hal.emulated.chip import Chip, Clock, Nack
+from caudal.hal.emulated.chip import Chip, Clock, Nack
 
 RESET, ADC_READ, PROM, CONVERT_D1, CONVERT_D2 = 0x1E, 0x00, 0xA0, 0x40, 0x50
 CONVERSION_US = (600, 1_170, 2_280, 4_540, 9_040, 18_080)  # the longest, for OSR 256, 512, ... 8192

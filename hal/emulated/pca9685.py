@@ -12,7 +12,7 @@ import mmap
 import os
 import struct
 
-from hal.emulated.chip import Chip, Clock, Nack
+from caudal.hal.emulated.chip import Chip, Clock, Nack
 
 MODE1, MODE2, SUBADR1, ALLCALLADR, LED0 = 0x00, 0x01, 0x02, 0x05, 0x06
 LED_END, ALL_LED, PRESCALE, TESTMODE = 0x46, 0xFA, 0xFE, 0xFF

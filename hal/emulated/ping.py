@@ -10,7 +10,7 @@ and of a socket (`recv`, `send`): bluerobotics-ping takes everything for a socke
 
 import struct
 
-from hal.emulated.chip import Clock
+from caudal.hal.emulated.chip import Clock
 
 NACK, GENERAL_REQUEST, DEVICE_INFORMATION, PROTOCOL_VERSION = 2, 6, 4, 5
 FIRMWARE_VERSION, DEVICE_ID, GENERAL_INFO, DISTANCE_SIMPLE, DISTANCE = 1200, 1201, 1210, 1211, 1212

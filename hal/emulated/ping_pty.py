@@ -7,7 +7,7 @@ import time
 import tty
 from types import TracebackType
 
-from hal.emulated.ping import Ping1d
+from caudal.hal.emulated.ping import Ping1d
 
 
 class PingPty:

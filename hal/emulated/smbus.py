@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from smbus2 import SMBus, i2c_msg
 
-from hal.emulated.chip import Chip, Nack
-from hal.emulated.faults import HANG_US, Faults
+from caudal.hal.emulated.chip import Chip, Nack
+from caudal.hal.emulated.faults import HANG_US, Faults
 
 READ = 0x0001  # I2C_M_RD of linux/i2c.h
 GENERAL_CALL = 0x00

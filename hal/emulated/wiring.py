@@ -9,19 +9,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from hal.emulated.ads1115 import Ads1115
-from hal.emulated.bno055 import Bno055
-from hal.emulated.chip import Chip
-from hal.emulated.ina219 import Ina219
-from hal.emulated.lines import CoilBoard, NumberSender, Pin
-from hal.emulated.ms5837 import Ms5837
-from hal.emulated.pca9685 import Pca9685, open_registers
-from hal.emulated.ping import Ping1d
-from hal.emulated.smbus import EmulatedSMBus
-from hal.pi.build import GRAVITY_M_S2, SERIAL, build_driver
-from hal.pi.driver import PiDriver
-from hal.pi.ms5837 import RANGE_PA
-from hal.pi.worker import SimulatedClock
+from caudal.hal.emulated.ads1115 import Ads1115
+from caudal.hal.emulated.bno055 import Bno055
+from caudal.hal.emulated.chip import Chip
+from caudal.hal.emulated.ina219 import Ina219
+from caudal.hal.emulated.lines import CoilBoard, NumberSender, Pin
+from caudal.hal.emulated.ms5837 import Ms5837
+from caudal.hal.emulated.pca9685 import Pca9685, open_registers
+from caudal.hal.emulated.ping import Ping1d
+from caudal.hal.emulated.smbus import EmulatedSMBus
+from caudal.hal.pi.build import GRAVITY_M_S2, SERIAL, build_driver
+from caudal.hal.pi.driver import PiDriver
+from caudal.hal.pi.ms5837 import RANGE_PA
+from caudal.hal.pi.worker import SimulatedClock
 
 POWER_UP_US = (
     900_000  # before the first tick: every chip's set-up is through by then, no line counts as silent
@@ -29,7 +29,7 @@ POWER_UP_US = (
 
 
 class Body(Protocol):
-    """A simulated vehicle (sim_plant.world.Body): pulses in whole microseconds in, counts out."""
+    """A simulated vehicle (caudal.sim_plant.world.world.Body): pulses in whole microseconds in, counts out."""
 
     actuators: list[str]
 

@@ -1,10 +1,10 @@
-"""From a board's plain [mcu] settings (hal/mcu_spec.py) to its driver. `machine` is passed in. Portable."""
+"""From a board's plain [mcu] settings (hal/tables/mcu.py) to its driver. `machine` is passed in. Portable."""
 
-from hal.mcu.driver import McuDriver
-from hal.mcu.port import build_uart
-from hal.mcu.pulses import PulsePins
-from hal.mcu.sources import AnalogPin, LineField, Register, SwitchPin
-from hal.number_line import NumberLine
+from caudal.hal.core.number_line import NumberLine
+from caudal.hal.mcu.driver import McuDriver
+from caudal.hal.mcu.port import build_uart
+from caudal.hal.mcu.pulses import PulsePins
+from caudal.hal.mcu.sources import AnalogPin, LineField, Register, SwitchPin
 
 
 def build_driver(settings, mcu, machine):

@@ -3,7 +3,7 @@
     AnalogPin       machine.ADC, 0 to 65535
     SwitchPin       machine.Pin, 0 or 1
     Register        a device's register on machine.I2C
-    LineField       one number of a line that another board sends (hal/number_line.py)
+    LineField       one number of a line that another board sends (hal/core/number_line.py)
 
 Portable; none allocates while its bus answers.
 """

@@ -9,8 +9,8 @@ Datasheet: TI SBAS444.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hal.pi.bus import I2cBus
-from hal.pi.slot import RESTART_US, DeviceError, Slot, Steps
+from caudal.hal.pi.bus import I2cBus
+from caudal.hal.pi.slot import RESTART_US, DeviceError, Slot, Steps
 
 _CONVERSION, _CONFIG, _HIGH_THRESHOLD = 0x00, 0x01, 0x03
 _PATTERN = 0x5AA5

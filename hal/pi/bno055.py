@@ -13,8 +13,8 @@ BST-BNO055-DS000, sections 3.3 and 4.3.
 import struct
 from collections.abc import Mapping
 
-from hal.pi.bus import I2cBus
-from hal.pi.slot import RESTART_US, DeviceError, Slot, Steps
+from caudal.hal.pi.bus import I2cBus
+from caudal.hal.pi.slot import RESTART_US, DeviceError, Slot, Steps
 
 MODES = {"imu": 0x08, "ndof": 0x0C}
 # Byte of each value in the burst from register 0 on.

@@ -1,4 +1,4 @@
-"""From a vehicle's channels and its plain [pi] settings (hal/pi_spec.py) to the driver of its board. CPython only.
+"""From a vehicle's channels and its plain [pi] settings (hal/tables/pi.py) to the driver of its board. CPython only.
 
 Where buses, serial lines and pins come from is passed in: `Parts` are this computer's own, hal/emulated/wiring.py has
 the emulated ones.
@@ -8,20 +8,20 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from hal.pi.ads1115 import Adc
-from hal.pi.bno055 import Imu
-from hal.pi.bus import I2cBus
-from hal.pi.driver import Outputs, PiDriver
-from hal.pi.gpio import OutputEnable, Switch
-from hal.pi.ina219 import Power
-from hal.pi.line import Lines
-from hal.pi.ms5837 import Depth
-from hal.pi.pca9685 import Pulses
-from hal.pi.ping import Sonar
-from hal.pi.slot import Slot
-from hal.pi.valve import FULL_DUTY, UNIT, Coil, CurrentLoop, Valves
-from hal.pi.valve_line import ValveLine
-from hal.pi.worker import Device, Worker, clock_us
+from caudal.hal.pi.ads1115 import Adc
+from caudal.hal.pi.bno055 import Imu
+from caudal.hal.pi.bus import I2cBus
+from caudal.hal.pi.driver import Outputs, PiDriver
+from caudal.hal.pi.gpio import OutputEnable, Switch
+from caudal.hal.pi.ina219 import Power
+from caudal.hal.pi.line import Lines
+from caudal.hal.pi.ms5837 import Depth
+from caudal.hal.pi.pca9685 import Pulses
+from caudal.hal.pi.ping import Sonar
+from caudal.hal.pi.slot import Slot
+from caudal.hal.pi.valve import FULL_DUTY, UNIT, Coil, CurrentLoop, Valves
+from caudal.hal.pi.valve_line import ValveLine
+from caudal.hal.pi.worker import Device, Worker, clock_us
 
 GRAVITY_M_S2 = 9.80665
 SERIAL = "serial"  # the worker of everything that is on no I2C bus
@@ -41,17 +41,17 @@ class Parts:
         return SMBus(number)
 
     def serial(self, device: str, baud: int) -> Any:
-        from hal.pi.line import open_serial
+        from caudal.hal.pi.line import open_serial
 
         return open_serial(device, baud)
 
     def pin_in(self, device: str, line: int, pull: str, inverted: bool) -> Any:
-        from hal.pi.gpio import open_input
+        from caudal.hal.pi.gpio import open_input
 
         return open_input(device, line, pull, inverted)
 
     def pin_out(self, device: str, line: int) -> Any:
-        from hal.pi.gpio import open_output
+        from caudal.hal.pi.gpio import open_output
 
         return open_output(device, line)
 

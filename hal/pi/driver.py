@@ -6,8 +6,8 @@ It touches no bus; workers do, each in its own thread (hal/pi/worker.py). CPytho
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from hal.pi.slot import Slot
-from hal.pi.worker import Worker
+from caudal.hal.pi.slot import Slot
+from caudal.hal.pi.worker import Worker
 
 
 class Outputs:

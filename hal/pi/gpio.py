@@ -10,7 +10,7 @@ from typing import Any
 import gpiod
 from gpiod.line import Bias, Direction, Value
 
-from hal.pi.slot import RESTART_US, Slot, Steps
+from caudal.hal.pi.slot import RESTART_US, Slot, Steps
 
 BIASES = {"up": Bias.PULL_UP, "down": Bias.PULL_DOWN, "none": Bias.DISABLED}
 DEBOUNCE = timedelta(milliseconds=5)  # by the kernel: a contact that bounces keeps its level until it rests

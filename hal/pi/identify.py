@@ -10,8 +10,8 @@ import errno
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from hal.pi.bus import I2cBus
-from hal.pi.ms5837 import crc4
+from caudal.hal.pi.bus import I2cBus
+from caudal.hal.pi.ms5837 import crc4
 
 ADDRESSES = range(0x03, 0x78)  # of seven bits; the rest are the bus's own
 ALL_CALL = 0x70  # where every PCA9685 listens too, until a driver tells it not to
@@ -144,7 +144,7 @@ def ask_ping(port: Any, wait_us: Callable[[int], None]) -> Iterator[int]:
     """The device types that a serial line's end says it is, as answers come; a Ping sonar is 1. Half a second."""
     from brping import definitions
 
-    from hal.pi.ping import Reader, request
+    from caudal.hal.pi.ping import Reader, request
 
     reader = Reader()
     port.write(request(definitions.COMMON_DEVICE_INFORMATION))

@@ -6,8 +6,8 @@ this driver writes there; that register is read again with every sample. So is t
 in the bytes of both every bit is once 0 and once 1, so one that sticks shows. Datasheet: TI SBOS448, section 8.6.
 """
 
-from hal.pi.bus import I2cBus
-from hal.pi.slot import RESTART_US, DeviceError, Slot, Steps
+from caudal.hal.pi.bus import I2cBus
+from caudal.hal.pi.slot import RESTART_US, DeviceError, Slot, Steps
 
 _CONFIG, _SHUNT, _BUS, _POWER, _CALIBRATION = 0x00, 0x01, 0x02, 0x03, 0x05
 _RESET, _AFTER_RESET = 0x8000, 0x399F

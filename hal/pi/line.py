@@ -1,12 +1,12 @@
-"""Lines of numbers from another board, over a serial port (hal/number_line.py). CPython only."""
+"""Lines of numbers from another board, over a serial port (hal/core/number_line.py). CPython only."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import serial
 
-from hal.number_line import NumberLine
-from hal.pi.slot import RESTART_US, DeviceError, Slot, Steps
+from caudal.hal.core.number_line import NumberLine
+from caudal.hal.pi.slot import RESTART_US, DeviceError, Slot, Steps
 
 _SILENCE_US = 1_000_000
 _WRITE_S = 0.05  # a port that takes nothing must not hold up the other devices

@@ -13,8 +13,8 @@ MS5837-30BA and MS5837-02BA21, "pressure and temperature calculation" and "ADC r
 from collections.abc import Sequence
 from itertools import combinations
 
-from hal.pi.bus import I2cBus
-from hal.pi.slot import RESTART_US, DeviceError, Slot, Steps
+from caudal.hal.pi.bus import I2cBus
+from caudal.hal.pi.slot import RESTART_US, DeviceError, Slot, Steps
 
 _RESET, _CONVERT_D1, _CONVERT_D2, _ADC, _PROM = 0x1E, 0x48, 0x58, 0x00, 0xA0
 _RESET_US = 5_000  # the PROM is loaded within 2.8 ms

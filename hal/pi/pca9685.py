@@ -16,8 +16,8 @@ from typing import Any
 
 from adafruit_pca9685 import PCA9685
 
-from hal.pi.bus import I2cBus
-from hal.pi.slot import DeviceError, Slot, Steps
+from caudal.hal.pi.bus import I2cBus
+from caudal.hal.pi.slot import DeviceError, Slot, Steps
 
 CHANNELS = 16
 STEPS = 4096  # of a period

@@ -11,7 +11,7 @@ from typing import Any
 
 from brping import PingMessage, PingParser, definitions
 
-from hal.pi.slot import RESTART_US, DeviceError, Slot, Steps
+from caudal.hal.pi.slot import RESTART_US, DeviceError, Slot, Steps
 
 MESSAGES = {**definitions.payload_dict_common, **definitions.payload_dict_ping1d}
 _PING = 1  # device_type of the echosounder

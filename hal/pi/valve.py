@@ -6,9 +6,9 @@ A coil's resistance rises by a third when it warms up, and so would its current 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from hal.pi.pca9685 import Pulses
-from hal.pi.slot import RESTART_US, Slot, Steps
-from hal.pi.worker import clock_us
+from caudal.hal.pi.pca9685 import Pulses
+from caudal.hal.pi.slot import RESTART_US, Slot, Steps
+from caudal.hal.pi.worker import clock_us
 
 FULL_DUTY = 4095
 UNIT = 1 << 16  # of the gains

@@ -7,7 +7,7 @@ nothing, knows that somebody is there. CPython only.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hal.pi.slot import RESTART_US, Steps
+from caudal.hal.pi.slot import RESTART_US, Steps
 
 
 class ValveLine:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Protocol
 
-from hal.pi.slot import DeviceError
+from caudal.hal.pi.slot import DeviceError
 
 IDLE_US = 100_000  # how often a worker without devices looks up
 LATE_US = 20_000  # a step this far behind its time is counted

@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
-from onboard.chain.lead import down, euler_angles
-from onboard.chain.model import cross
+from caudal.onboard.chain.lead import down, euler_angles
+from caudal.onboard.chain.model import cross
 
 
 def rotation_vector(turn):

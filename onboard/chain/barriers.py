@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from onboard.chain.model import JOINT
+from caudal.onboard.chain.model import JOINT
 
 
 class Rows:

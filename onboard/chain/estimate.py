@@ -9,10 +9,10 @@ import math
 
 import numpy as np
 
-from onboard.chain.lead import euler_turn
-from onboard.chain.model import JOINT
-from onboard.estimate.kalman import Angle, Axis
-from onboard.estimate.planar import channel
+from caudal.onboard.chain.lead import euler_turn
+from caudal.onboard.chain.model import JOINT
+from caudal.onboard.estimate.kalman import Angle, Axis
+from caudal.onboard.estimate.planar import channel
 
 LOST_S = 0.5  # a joint or a pressure without a reading for so long is not known any more
 # More than this no chain ever has: a gyro's spike, through drag that grows with the square, else carries filters away

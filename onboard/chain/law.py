@@ -12,7 +12,7 @@ but nobody gives way in order.
 
 import numpy as np
 
-from onboard.chain.hierarchy import SolverError, quadratic
+from caudal.onboard.chain.hierarchy import SolverError, quadratic
 
 REACH = 0.02  # of a barrier's h: where a limit may become active
 LEAVE_TICKS = 10

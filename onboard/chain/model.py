@@ -17,8 +17,8 @@ import math
 
 import numpy as np
 
-from onboard.chain.chamber import Chambers, bend_vector
-from onboard.chain.soft_joint import universal_turn
+from caudal.onboard.chain.chamber import Chambers, bend_vector
+from caudal.onboard.chain.soft_joint import universal_turn
 
 JOINT = 4  # coordinates of a soft joint
 GRAVITY_M_S2 = 9.81

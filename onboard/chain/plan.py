@@ -18,10 +18,10 @@ import math
 
 import numpy as np
 
-from onboard.chain.chamber import bend_vector
-from onboard.chain.lead import Rows, down, euler_turn, turning
-from onboard.chain.model import JOINT
-from onboard.chain.soft_joint import universal_turn
+from caudal.onboard.chain.chamber import bend_vector
+from caudal.onboard.chain.lead import Rows, down, euler_turn, turning
+from caudal.onboard.chain.model import JOINT
+from caudal.onboard.chain.soft_joint import universal_turn
 
 FOLLOW, STAY, EASY = 2.0, 0.1, 0.02  # m a rad; keys can be held, what lies far beside them often not
 HOLD, LACK = 0.03, 0.3  # m a N, m a N m

@@ -10,15 +10,15 @@ import math
 
 import numpy as np
 
-from hal.fixed import ONE, fixed
-from onboard.chain.aims import FRAME_AIMS, PoseAim, ShapeAim, SpeedAim, TurnAim
-from onboard.chain.barriers import Clearance, JointLimits, stacked
-from onboard.chain.hold import Hold
-from onboard.chain.lead import Governor, PlaceLead, Rows, TurnLead, down, euler_angles
-from onboard.chain.plan import Plan
-from onboard.chain.posture import Posture
-from onboard.chain.run import RunAim, thrust_rows
-from onboard.modes import AUTO
+from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.onboard.chain.aims import FRAME_AIMS, PoseAim, ShapeAim, SpeedAim, TurnAim
+from caudal.onboard.chain.barriers import Clearance, JointLimits, stacked
+from caudal.onboard.chain.lead import Governor, PlaceLead, Rows, TurnLead, down, euler_angles
+from caudal.onboard.chain.plan import Plan
+from caudal.onboard.chain.posture import Posture
+from caudal.onboard.chain.run import RunAim, thrust_rows
+from caudal.onboard.chain.shape_hold import Hold
+from caudal.onboard.core.modes import AUTO
 
 GOVERNOR_PER_S = 3.0
 PLAN_LESS_DEG, PLAN_LESS_CLEAR_DEG = (
@@ -271,9 +271,9 @@ def _told(outputs, channels):
 
 def _solver(name, scale):
     if name == "law":
-        from onboard.chain.law import Law
+        from caudal.onboard.chain.law import Law
 
         return Law(scale)
-    from onboard.chain.hierarchy import Hierarchy
+    from caudal.onboard.chain.hierarchy import Hierarchy
 
     return Hierarchy(scale)

@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
-from onboard.chain.aims import Aim
-from onboard.chain.chamber import bend_vector
-from onboard.chain.lead import euler_angles
+from caudal.onboard.chain.aims import Aim
+from caudal.onboard.chain.chamber import bend_vector
+from caudal.onboard.chain.lead import euler_angles
 
 
 def thrust_rows(chain):

@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
-from onboard.chain.estimate import MOST_M_S2, MOST_RAD_S2, ChainEstimator, bounded
-from onboard.chain.lead import euler_turn
-from onboard.chain.straight import euler_rates
+from caudal.onboard.chain.estimate import MOST_M_S2, MOST_RAD_S2, ChainEstimator, bounded
+from caudal.onboard.chain.lead import euler_turn
+from caudal.onboard.chain.straight import euler_rates
 
 
 class RunEstimator(ChainEstimator):

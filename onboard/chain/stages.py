@@ -1,12 +1,12 @@
 """The stages of a chain's loop. Needs numpy and daqp."""
 
-from onboard.chain.estimate import ChainEstimator
-from onboard.chain.model import Chain
-from onboard.chain.priority import Priority
-from onboard.chain.run_estimate import RunEstimator
-from onboard.chain.straight import Straight
-from onboard.chain.thrusters import Thrusters
-from onboard.loop import Stage
+from caudal.onboard.chain.estimate import ChainEstimator
+from caudal.onboard.chain.model import Chain
+from caudal.onboard.chain.priority import Priority
+from caudal.onboard.chain.run_estimate import RunEstimator
+from caudal.onboard.chain.straight import Straight
+from caudal.onboard.chain.thrusters import Thrusters
+from caudal.onboard.core.loop import Stage
 
 
 def stages(settings, scenario, board):

@@ -19,9 +19,9 @@ import math
 
 import numpy as np
 
-from onboard.chain.lead import euler_turn
-from onboard.chain.model import JOINT
-from onboard.chain.riccati import correction, feedback, transition
+from caudal.onboard.chain.lead import euler_turn
+from caudal.onboard.chain.model import JOINT
+from caudal.onboard.chain.riccati import correction, feedback, transition
 
 DIFFERENCE = 1e-5
 TRIM_PASSES = 3

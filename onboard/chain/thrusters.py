@@ -6,7 +6,7 @@ it is then told nothing, and the solver shares its work among the others.
 
 import numpy as np
 
-from hal.fixed import ONE
+from caudal.hal.core.fixed_point import ONE
 
 
 class Thrusters:

@@ -11,7 +11,7 @@ Portable; floats.
 
 import math
 
-from onboard.control.matrix import dot, inverse, product, times, transposed, zeros
+from caudal.onboard.control.matrix import dot, inverse, product, times, transposed, zeros
 
 ROUNDS = 24  # halvings on the way to the best move along a null direction
 SMALL = 1e-9

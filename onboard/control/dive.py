@@ -6,8 +6,8 @@ A positive error is too shallow. Without a depth reading the servo stays where i
 2**-20 m, m/s and rad, so that a step allocates nothing.
 """
 
-from hal.fixed import Gain, coarse, fine
-from onboard.control.pid import FinePid
+from caudal.hal.core.fixed_point import Gain, coarse, fine
+from caudal.onboard.control.pid import FinePid
 
 RATE_S = 0.25  # the depth's rate is smoothed over this: a pressure sensor counts in millimetres
 

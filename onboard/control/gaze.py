@@ -5,8 +5,8 @@ joint is sent where that will be when the servo gets there: the neck's angle and
 integers in 2**-20 rad and rad/s, so that a tick allocates nothing.
 """
 
-from hal.fixed import BITS, FINE_BITS, Gain, coarse, fine
-from hal.maps import clamp
+from caudal.hal.core.fixed_point import BITS, FINE_BITS, Gain, coarse, fine
+from caudal.hal.core.maps import clamp
 
 _TURN = 6588397  # once round
 _HALF_TURN = _TURN // 2

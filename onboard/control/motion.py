@@ -8,7 +8,7 @@ righting moment of a buoyancy above the weight, and that of a buoyancy ahead of 
 
 import math
 
-from onboard.control.matrix import inverse, times
+from caudal.onboard.control.matrix import inverse, times
 
 
 class Motion:

@@ -3,7 +3,7 @@
 `Pid` is for floats, `FinePid` for integers in 2**-20 of their units.
 """
 
-from hal.fixed import Gain, fine
+from caudal.hal.core.fixed_point import Gain, fine
 
 _EXTRA = 6  # bits that a FinePid's integral keeps below its unit, or it would stall short of a small error
 

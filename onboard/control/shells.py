@@ -8,8 +8,8 @@ small (`rate_s`). Lobes add a slow hand: a turned shell dips one in on one side,
 a lasting torque (`trim_per_s`). Portable; integers in 2**-20 rad, so that a tick allocates nothing.
 """
 
-from hal.fixed import FINE_BITS, Gain, coarse, fine
-from hal.maps import clamp
+from caudal.hal.core.fixed_point import FINE_BITS, Gain, coarse, fine
+from caudal.hal.core.maps import clamp
 
 LASTING_S = 2.0  # a roll that lasts longer is trimmed, not damped
 _EXTRA = 8  # bits that the slow mean keeps below its unit, or it would stall short of a small roll

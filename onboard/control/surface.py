@@ -1,7 +1,7 @@
 """Going up, without a sensor: what [surface] commands, in the place of what the controllers ask. Portable."""
 
-from onboard.modes import SURFACE
-from onboard.safety import DROP
+from caudal.onboard.core.failsafe import DROP
+from caudal.onboard.core.modes import SURFACE
 
 
 class Surface:

@@ -9,7 +9,7 @@ Portable; floats.
 
 import math
 
-from hal.maps import clamp, interpolate
+from caudal.hal.core.maps import clamp, interpolate
 
 CREEP_M_S = 0.05  # slower than this a rudder is taken to steer as at this speed
 

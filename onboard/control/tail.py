@@ -4,8 +4,8 @@ Two stages. `Inverse` turns wanted acceleration and turn rate into frequency and
 settings to the gait and swims it. Portable.
 """
 
-from hal.fixed import ONE, fixed
-from onboard.safety import SLOW
+from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.onboard.core.failsafe import SLOW
 
 
 class Inverse:
@@ -33,7 +33,7 @@ class Tail:
         self._frequency_hz = None  # ask once more
 
     def changed(self):
-        """A parameter has moved a limit: what was asked last is asked anew (onboard/graft.py)."""
+        """A parameter has moved a limit: what was asked last is asked anew (onboard/params/hot_update.py)."""
         self._frequency_hz = None
 
     def ask(self, state):

@@ -4,7 +4,7 @@ A reading that is absent is None in the estimate; nobody invents a number. Alone
 it leaves the readings where they are until somebody asks (ReadEstimate): a float is an allocation on a microcontroller.
 """
 
-from onboard.state import Estimate
+from caudal.onboard.core.state import Estimate
 
 READ = (
     ("heading_rad", "heading"),

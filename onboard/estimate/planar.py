@@ -7,10 +7,7 @@ any. A reading that is absent is not used; a channel the vehicle lacks is not as
 
 import math
 
-
-def wrap(angle_rad):
-    """The same direction within -pi..pi."""
-    return (angle_rad + math.pi) % (2 * math.pi) - math.pi
+from caudal.onboard.core.angles import wrap
 
 
 class PlanarEstimator:

@@ -7,12 +7,12 @@ some seconds, and by a push that the filter learns (estimate/kalman.py). Portabl
 
 import math
 
-from hal.fixed import ONE
-from onboard.control.allocation import thruster_matrix
-from onboard.control.matrix import times
-from onboard.control.motion import Motion
-from onboard.estimate.kalman import Angle, Axis
-from onboard.estimate.planar import channel
+from caudal.hal.core.fixed_point import ONE
+from caudal.onboard.control.allocation import thruster_matrix
+from caudal.onboard.control.matrix import times
+from caudal.onboard.control.motion import Motion
+from caudal.onboard.estimate.kalman import Angle, Axis
+from caudal.onboard.estimate.planar import channel
 
 
 class PoseEstimator:

@@ -11,8 +11,8 @@ If the wave alone needs more room or speed than they have, it is made smaller or
 its own wave: only so can it show that it follows again. Portable; a tick is integer arithmetic and allocates nothing.
 """
 
-from hal.fixed import BITS, ONE, coarse
-from onboard.gait.phase import Lag
+from caudal.hal.core.fixed_point import BITS, ONE, coarse
+from caudal.onboard.gait.phase import Lag
 
 _NEARLY = 64  # counts: a weight below this has run out
 _PLACES = 10000  # of joints, to the metre

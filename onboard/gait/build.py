@@ -1,8 +1,8 @@
 """From the vehicle file's [gait] table to a gait: `source` chooses where the wave comes from. Portable."""
 
-from onboard.gait.cpg import CpgGait
-from onboard.gait.gait import TableGait
-from onboard.gait.shape import shape_of
+from caudal.onboard.gait.cpg import CpgGait
+from caudal.onboard.gait.gait import TableGait
+from caudal.onboard.gait.shape import shape_of
 
 
 def build_gait(settings, board, rate_hz):

@@ -10,13 +10,13 @@ switching tables cannot promise. Portable; integers only.
 
 import math
 
-from hal.fixed import BITS
-from onboard.gait.gait import Gait
-from onboard.gait.phase import MASK, TURN, Lag, sine
+from caudal.hal.core.fixed_point import BITS
+from caudal.onboard.gait.gait import Gait
+from caudal.onboard.gait.phase import MASK, TURN, Lag, sine
 
 
 class CpgGait(Gait):
-    STATE = ("phases",)  # pull each other into leads that a parameter moves (onboard/graft.py)
+    STATE = ("phases",)  # pull each other into leads that a parameter moves (onboard/params/hot_update.py)
 
     def __init__(self, shape, joints, turn_share, rate_hz, convergence_per_s, coupling_per_s):
         super().__init__(shape, joints, turn_share, rate_hz, convergence_per_s)

@@ -10,8 +10,8 @@ angles come from is the vehicle file's `source`: "table" or "cpg". The turning o
 joints (for a tail of four, half each on joints 1 and 2). Portable; a tick is integer arithmetic alone.
 """
 
-from hal.fixed import BITS, ONE, fixed
-from onboard.gait.phase import MASK, Lag
+from caudal.hal.core.fixed_point import BITS, ONE, fixed
+from caudal.onboard.gait.phase import MASK, Lag
 
 
 class Gait:

@@ -31,7 +31,11 @@ class Lag:
     reversal smooth. `target` and `value` are fixed-point.
     """
 
-    STATE = ("value", "_first", "_second")  # glides to a target that a parameter moves (onboard/graft.py)
+    STATE = (
+        "value",
+        "_first",
+        "_second",
+    )  # glides to a target that a parameter moves (onboard/params/hot_update.py)
 
     def __init__(self, convergence_per_s, rate_hz, value=0):
         self._alpha = int((1 - math.exp(-convergence_per_s / 2 / rate_hz)) * 16384 + 0.5)

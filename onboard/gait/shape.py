@@ -3,10 +3,10 @@
 Made from a wave once, in floats; what the two gait sources need of it is kept as integers. Portable.
 """
 
-from hal.fixed import fixed
-from onboard.gait.phase import phase_of
-from onboard.gait.undulation import Undulation
-from onboard.gait.wave import Wave, first_harmonic
+from caudal.hal.core.fixed_point import fixed
+from caudal.onboard.gait.phase import phase_of
+from caudal.onboard.gait.undulation import Undulation
+from caudal.onboard.gait.wave import Wave, first_harmonic
 
 
 class Shape:

@@ -10,8 +10,8 @@ Nothing is wanted before the vehicle knows where it is. Portable; floats.
 
 import math
 
-from onboard.estimate.planar import wrap
-from onboard.guidance.bezier import Trajectory
+from caudal.onboard.core.angles import wrap
+from caudal.onboard.guidance.bezier import Trajectory
 
 NEAR_M = 0.05  # at the start of a trajectory...
 NEAR_RAD = 0.05

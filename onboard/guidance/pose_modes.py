@@ -1,7 +1,7 @@
 """Modes of a vehicle that holds any pose: sticks, station where it is, a place, a mission. Portable; floats."""
 
-from onboard.guidance.pose import PoseTask, Sticks, approach, off_m
-from onboard.guidance.waypoints import Visits
+from caudal.onboard.guidance.pose import PoseTask, Sticks, approach, off_m
+from caudal.onboard.guidance.waypoints import Visits
 
 NOTHING = {"rock": None}  # no task's settings
 

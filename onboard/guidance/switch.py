@@ -1,6 +1,6 @@
 """Which guidance runs: that of the mode in effect. Portable."""
 
-from onboard.modes import AUTO
+from caudal.onboard.core.modes import AUTO
 
 
 class Switch:

@@ -1,6 +1,6 @@
 """Modes of a vehicle that swims with its tail: sticks, rest, and the beat that takes it up. Portable."""
 
-from hal.fixed import fixed
+from caudal.hal.core.fixed_point import fixed
 
 
 class Beat:
@@ -13,7 +13,7 @@ class Beat:
         self._again = False
 
     def changed(self):
-        """A parameter has changed the beat (onboard/graft.py)."""
+        """A parameter has changed the beat (onboard/params/hot_update.py)."""
         self._again = True
 
     def begin(self, state):

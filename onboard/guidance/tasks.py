@@ -10,9 +10,9 @@ be). Obstacles are not their business. Portable; floats.
 
 import math
 
-from hal.maps import clamp
-from onboard.control.pid import Pid
-from onboard.estimate.planar import wrap
+from caudal.hal.core.maps import clamp
+from caudal.onboard.control.pid import Pid
+from caudal.onboard.core.angles import wrap
 
 
 class Wander:

@@ -2,7 +2,7 @@
 
 import math
 
-from onboard.guidance.tasks import Steering
+from caudal.onboard.guidance.tasks import Steering
 
 
 class Visits:

@@ -8,12 +8,12 @@ hello again has started anew, and so does the loop.
 A port has `read(buffer, timeout_ms) -> count` and `write(buffer, count)`. Portable: CPython and MicroPython.
 """
 
-from onboard.app import build_loop
-from onboard.clock import ticks_diff, ticks_us
-from onboard.link.arrivals import DUPLICATE, LATE
-from onboard.link.frame import ASK, BYE, HELLO, OUTPUTS, READINGS, Decoder, Encoder, wire_size
-from onboard.link.hello import SIZE, Hello
-from onboard.link.layout import outputs_layout, readings_layout
+from caudal.onboard.build import build_loop
+from caudal.onboard.core.clock import ticks_diff, ticks_us
+from caudal.onboard.link.arrivals import DUPLICATE, LATE
+from caudal.onboard.link.frame import ASK, BYE, HELLO, OUTPUTS, READINGS, Decoder, Encoder, wire_size
+from caudal.onboard.link.hello import SIZE, Hello
+from caudal.onboard.link.layout import outputs_layout, readings_layout
 
 
 class WireDriver:

@@ -23,7 +23,7 @@ its kind has is no frame. Any other damage passes with a chance of 1 in 65536 at
 Portable: CPython and MicroPython. Encoding and decoding allocate nothing.
 """
 
-from onboard.link.arrivals import TICKS, Arrivals
+from caudal.onboard.link.arrivals import TICKS, Arrivals
 
 HELLO = 1  # who I am (hello.py); the first frame after a start
 READINGS = 2  # plant to controller: one count a sensor (layout.py)

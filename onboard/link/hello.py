@@ -2,7 +2,7 @@
 
     version 1, digest 8, rate 2, sensors 2, actuators 2     bytes, numbers low byte first
 
-The digest is the start of the vehicle file's sha256 (hal/vehicle_file.py). Every version of the protocol says
+The digest is the start of the vehicle file's sha256 (hal/vehicle_file/reader.py). Every version of the protocol says
 hello in these 15 bytes, so that two versions can refuse each other in a sentence.
 """
 

@@ -89,7 +89,7 @@ def width(low, high):
 
 
 def readings_layout(sensors):
-    """Counts of the vehicle's sensors, from plain settings (hal/spec.py)."""
+    """Counts of the vehicle's sensors, from plain settings (hal/tables/channels.py)."""
     return Layout(
         [
             width(s["low_count"], s["high_count"])

@@ -15,8 +15,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from onboard.loop import Loop
-from onboard.state import Estimate
+from caudal.onboard.core.loop import Loop
+from caudal.onboard.core.state import Estimate
 
 ORDERS_A_TICK = 8  # of queues; the loop takes 16, so what is handed over is taken in the same tick
 SETS_A_SECOND = 20

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from onboard import modes
-from onboard.station.dialect import mavlink, name_of
-from onboard.station.pilot import GLOBAL, heading_of
-from onboard.station.rehearsals import Rehearsals, injection
+from caudal.onboard.core import modes
+from caudal.onboard.station.dialect import mavlink, name_of
+from caudal.onboard.station.pilot import GLOBAL, heading_of
+from caudal.onboard.station.rehearsals import Rehearsals, injection
 
 if TYPE_CHECKING:
-    from onboard.station.session import Session
+    from caudal.onboard.station.session import Session
 
 ACCEPTED, DENIED = mavlink.MAV_RESULT_ACCEPTED, mavlink.MAV_RESULT_DENIED
 FAILED, UNSUPPORTED = mavlink.MAV_RESULT_FAILED, mavlink.MAV_RESULT_UNSUPPORTED

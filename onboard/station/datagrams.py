@@ -5,9 +5,9 @@ import selectors
 import socket
 from typing import Any
 
-from onboard.station.address import Address
-from onboard.station.links import MOST_PEERS, NET_B_S, PIECE, LinkError, Welcome, reason
-from onboard.station.peer import Peer
+from caudal.onboard.station.address import Address
+from caudal.onboard.station.links import MOST_PEERS, NET_B_S, PIECE, LinkError, Welcome, reason
+from caudal.onboard.station.station_link import Peer
 
 SILENT_S = 15.0  # a sender that is silent for so long is forgotten
 DATAGRAMS_A_STEP = 128

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from onboard.station.dialect import mavlink
-from onboard.station.signing import UNSIGNED, Signing
+from caudal.onboard.station.dialect import mavlink
+from caudal.onboard.station.signing import UNSIGNED, Signing
 
 V1, V2 = mavlink.PROTOCOL_MARKER_V1, mavlink.PROTOCOL_MARKER_V2
 SIGNED = mavlink.MAVLINK_IFLAG_SIGNED

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from onboard.station.dialect import mavlink
+from caudal.onboard.station.dialect import mavlink
 
 if TYPE_CHECKING:
-    from onboard.station.session import Session
+    from caudal.onboard.station.session import Session
 
 NAK, FILE_NOT_FOUND, UNKNOWN_COMMAND = 129, 10, 7
 OPEN_TO_READ, LIST, RESET = 4, 3, 2

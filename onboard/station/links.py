@@ -8,7 +8,7 @@ import errno
 from collections.abc import Callable
 from typing import Protocol
 
-from onboard.station.peer import Peer
+from caudal.onboard.station.station_link import Peer
 
 NET_B_S = 150_000.0  # a share of a wireless network; logs go at this rate
 MOST_PEERS = 8  # of a link; strangers, who have said nothing that was taken, make room for others

@@ -5,10 +5,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onboard.station.dialect import mavlink
+from caudal.onboard.station.dialect import mavlink
 
 if TYPE_CHECKING:
-    from onboard.station.session import Session
+    from caudal.onboard.station.session import Session
 
 PIECE = 90  # bytes in a LOG_DATA
 A_STEP = 40  # pieces at a time

@@ -4,13 +4,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from onboard import modes
-from onboard.helm import MOST_ITEMS
-from onboard.station.dialect import mavlink, name_of
-from onboard.station.pilot import GLOBAL
+from caudal.onboard.core import modes
+from caudal.onboard.core.command_handler import MOST_ITEMS
+from caudal.onboard.station.dialect import mavlink, name_of
+from caudal.onboard.station.pilot import GLOBAL
 
 if TYPE_CHECKING:
-    from onboard.station.craft import Craft
+    from caudal.onboard.station.vehicle_link import Craft
 
 WAYPOINTS = {
     mavlink.MAV_CMD_NAV_WAYPOINT: "a way-point; param1 is how long it stays (s)",

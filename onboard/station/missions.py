@@ -3,12 +3,12 @@ receiver asks for each; a whole mission is one order to the loop."""
 
 from typing import TYPE_CHECKING, Any
 
-from onboard import modes
-from onboard.station.dialect import mavlink
-from onboard.station.mission_items import Item, Plan, Step, Wrong, check_count
+from caudal.onboard.core import modes
+from caudal.onboard.station.dialect import mavlink
+from caudal.onboard.station.mission_items import Item, Plan, Step, Wrong, check_count
 
 if TYPE_CHECKING:
-    from onboard.station.session import Session
+    from caudal.onboard.station.session import Session
 
 WAY = mavlink.MAV_MISSION_TYPE_MISSION
 ASK_AGAIN_S = 1.0

@@ -1,6 +1,6 @@
 """Modes as numbers on the wire. What a number means depends on whom the vehicle says it is (HEARTBEAT.autopilot).
 
-ours      PX4               ArduSub      generic: onboard/modes.py's own
+ours      PX4               ArduSub      generic: onboard/core/modes.py's own
 auto      Auto: Ready       Circle       0        (the scenario's own task; stations have no word for it)
 manual    Manual            Manual       1
 hold      Auto: Loiter      PosHold      2
@@ -9,8 +9,8 @@ mission   Auto: Mission     Auto         4
 surface   Auto: Land        Surface      5
 """
 
-from onboard import modes
-from onboard.station.dialect import mavlink
+from caudal.onboard.core import modes
+from caudal.onboard.station.dialect import mavlink
 
 AUTOPILOTS = {
     "px4": mavlink.MAV_AUTOPILOT_PX4,

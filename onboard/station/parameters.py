@@ -7,10 +7,10 @@ is an ArduPilot sends them as floats, because clients go by that.
 import struct
 from typing import TYPE_CHECKING, Any
 
-from onboard.station.dialect import mavlink
+from caudal.onboard.station.dialect import mavlink
 
 if TYPE_CHECKING:
-    from onboard.station.session import Session
+    from caudal.onboard.station.session import Session
 
 FLOAT, INT32 = mavlink.MAV_PARAM_TYPE_REAL32, mavlink.MAV_PARAM_TYPE_INT32
 INTEGERS = {  # how many bytes of the four count, and whether they are signed

@@ -3,11 +3,11 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from onboard.station.dialect import mavlink
-from onboard.station.sticks import SILENT_S
+from caudal.onboard.station.dialect import mavlink
+from caudal.onboard.station.sticks import SILENT_S
 
 if TYPE_CHECKING:
-    from onboard.station.session import Session
+    from caudal.onboard.station.session import Session
 
 FULL = 1000  # of an axis
 ABSENT = 0x7FFF

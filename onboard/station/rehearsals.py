@@ -10,10 +10,10 @@ Whoever starts the run does what is asked, between two ticks.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from onboard.station.dialect import TEXT_BYTES, mavlink
+from caudal.onboard.station.dialect import TEXT_BYTES, mavlink
 
 if TYPE_CHECKING:
-    from onboard.station.session import Session
+    from caudal.onboard.station.session import Session
 
 ASKS = ("fault", "mend")  # how a text begins that is for us
 MOST_PIECES = 4  # of a text that is longer than one message

@@ -3,19 +3,19 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from onboard.safety import HOLD, NEUTRAL
-from onboard.station.commands import Commands
-from onboard.station.craft import Craft
-from onboard.station.dialect import TEXT_BYTES, mavlink
-from onboard.station.ftp import Ftp
-from onboard.station.logs import Logs
-from onboard.station.missions import Missions
-from onboard.station.parameters import Parameters
-from onboard.station.pilot import Pilot
-from onboard.station.telemetry import Telemetry
+from caudal.onboard.core.failsafe import HOLD, NEUTRAL
+from caudal.onboard.station.commands import Commands
+from caudal.onboard.station.dialect import TEXT_BYTES, mavlink
+from caudal.onboard.station.ftp import Ftp
+from caudal.onboard.station.logs import Logs
+from caudal.onboard.station.missions import Missions
+from caudal.onboard.station.parameters import Parameters
+from caudal.onboard.station.pilot import Pilot
+from caudal.onboard.station.telemetry import Telemetry
+from caudal.onboard.station.vehicle_link import Craft
 
 if TYPE_CHECKING:
-    from onboard.station.peer import Peer
+    from caudal.onboard.station.station_link import Peer
 
 Done = Callable[[str | None], None]
 

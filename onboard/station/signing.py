@@ -18,7 +18,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from onboard.station.dialect import mavlink
+from caudal.onboard.station.dialect import mavlink
 
 EPOCH_2015_S = 1420070400
 SECOND = 100_000

@@ -10,15 +10,15 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from onboard.realtime import STATION_PRIORITY, SWITCH_S, first_in_line
-from onboard.station.address import Address
-from onboard.station.craft import Craft
-from onboard.station.datagrams import Datagrams
-from onboard.station.dialect import mavlink
-from onboard.station.links import Link
-from onboard.station.peer import Peer
-from onboard.station.signing import Signing
-from onboard.station.streams import Serial, Tcp
+from caudal.onboard.run.realtime import STATION_PRIORITY, SWITCH_S, first_in_line
+from caudal.onboard.station.address import Address
+from caudal.onboard.station.datagrams import Datagrams
+from caudal.onboard.station.dialect import mavlink
+from caudal.onboard.station.links import Link
+from caudal.onboard.station.signing import Signing
+from caudal.onboard.station.station_link import Peer
+from caudal.onboard.station.streams import Serial, Tcp
+from caudal.onboard.station.vehicle_link import Craft
 
 KINDS: dict[str, Any] = {"udp": Datagrams, "udpout": Datagrams, "tcp": Tcp, "serial": Serial}
 STEP_S = 0.01

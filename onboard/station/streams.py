@@ -6,9 +6,9 @@ import selectors
 import socket
 from typing import Any
 
-from onboard.station.address import Address
-from onboard.station.links import MOST_PEERS, NET_B_S, PIECE, LinkError, Welcome, reason
-from onboard.station.peer import Peer
+from caudal.onboard.station.address import Address
+from caudal.onboard.station.links import MOST_PEERS, NET_B_S, PIECE, LinkError, Welcome, reason
+from caudal.onboard.station.station_link import Peer
 
 KEPT = 1 << 16  # bytes that wait for a slow station
 STALLED_S = 10.0

@@ -4,12 +4,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from onboard import modes
-from onboard.safety import HOLD
-from onboard.station.bridge import Snapshot
-from onboard.station.craft import Craft
-from onboard.station.dialect import mavlink
-from onboard.station.mode_numbers import BASE
+from caudal.onboard.core import modes
+from caudal.onboard.core.failsafe import HOLD
+from caudal.onboard.station.bridge import Snapshot
+from caudal.onboard.station.dialect import mavlink
+from caudal.onboard.station.mode_numbers import BASE
+from caudal.onboard.station.vehicle_link import Craft
 
 NAN = float("nan")
 WATER_PA_PER_M = 9806.65  # fresh, 4 degrees

@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from caudal.tools.common import output
+from caudal.tools.deploy.pi_release import Platform, Release, Run, make_release, scratch_folder, seal
+from caudal.tools.deploy.pi_target import Remote
 from tests.arm64.image import BUILD, SSH_KEY, Userland
 from tests.arm64.machine import Machine, Silent
 from tests.conftest import ROOT
-from tools import say
-from tools.deploy_pi_release import Platform, Release, Run, make_release, scratch_folder, seal
-from tools.deploy_pi_target import Remote
 
 RATE_HZ = 50  # half of the vehicle file's, which an emulated processor does not always reach
 PROBE = "python3 /root/probe.py"
@@ -35,11 +35,11 @@ class Failed(Exception):
 
 def note(machine: str, what: str, good: bool, measured: str) -> None:
     rows.append((machine, what, "yes" if good else "NO", measured))
-    say.note(f"{machine}: {what}: {'yes' if good else 'NO'} ({measured})")
+    output.note(f"{machine}: {what}: {'yes' if good else 'NO'} ({measured})")
 
 
 def deploy(*words: str) -> dict:
-    command = [sys.executable, "-m", "tools.cli", "deploy", "pi", *words, "--json"]
+    command = [sys.executable, "-m", "caudal.tools.cli.main", "deploy", "pi", *words, "--json"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     try:
         return json.loads(done.stdout)
@@ -76,7 +76,7 @@ def check_up(machine: Machine, timeout_s: float = 300) -> dict:
         f"{state['at_s']:.0f} s; {ticking(state)}",
     )
     if not state["up"]:
-        say.note(machine.ask("journalctl -u caudal -u caudal-boot --no-pager -n 40"))
+        output.note(machine.ask("journalctl -u caudal -u caudal-boot --no-pager -n 40"))
         raise Failed(f"{machine.kind}: the service is not up")
     return state
 
@@ -168,7 +168,9 @@ def check_fallback(machine: Machine, first: str, second: str) -> None:
     trial = json.dumps({"release": second, "previous": first, "boots": 0})
     machine.ask(f"echo '{trial}' > /opt/caudal/trial.json")
     broken = BROKEN.replace("\n", "\\n").replace("'", '"')
-    machine.ask(f"printf '{broken}' > /opt/caudal/releases/{second}/site/tools/aboard.py")
+    machine.ask(
+        f"printf '{broken}' > /opt/caudal/releases/{second}/site/caudal/tools/vehicle_run/vehicle_run.py"
+    )
     start = time.monotonic()
     machine.ask("systemctl restart --no-block caudal")
     machine.wait_until("[ -e /opt/caudal/went-back.json ]", 400)
@@ -194,7 +196,7 @@ def make_broken(scratch: Path, platform: Platform) -> Release:
     """Reads its files, but its run ends at once."""
     text = (ROOT / "onboard" / "vehicles" / "fish.toml").read_text()
     release = make_release(scratch, platform, Run("fish", text, "cruise", [], None))
-    (release.folder / "site" / "tools" / "aboard.py").write_text(BROKEN)
+    (release.folder / "site" / "caudal" / "tools" / "vehicle_run" / "vehicle_run.py").write_text(BROKEN)
     seal(release.folder)
     return Release(release.folder.rename(scratch / "0.0.0-broken"), release.size_bytes, release.packages)
 
@@ -250,9 +252,9 @@ def main(tar: str, *names: str) -> int:
     for name in names or CHECKS:
         try:
             CHECKS[name](Path(tar))
-        except (Failed, Silent, say.Refused) as error:
+        except (Failed, Silent, output.Refused) as error:
             note(name, "all of it could be checked", False, str(error))
-    say.table(rows, ("machine", "promise", "kept", "measured"))
+    output.table(rows, ("machine", "promise", "kept", "measured"))
     return 0 if all(row[2] == "yes" for row in rows) else 1
 
 

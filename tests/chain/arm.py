@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-import sim_plant
-from onboard.chain.lead import euler_turn
-from onboard.chain.model import Chain
-from tools.controlled import NoDriver
-from tools.vehicles import Vehicle, open_scenario
+from caudal import sim_plant
+from caudal.onboard.chain.lead import euler_turn
+from caudal.onboard.chain.model import Chain
+from caudal.tools.config.vehicle import Vehicle, open_scenario
+from caudal.tools.vehicle_run.config import NoDriver
 
 
 @cache

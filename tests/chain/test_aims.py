@@ -6,8 +6,8 @@ import arm
 import numpy as np
 import pytest
 
-from onboard.chain.aims import LookAim, PoseAim, PositionAim, ShapeAim, SpeedAim, TurnAim
-from onboard.chain.lead import Governor, PlaceLead, Rows, TurnLead, euler_angles
+from caudal.onboard.chain.aims import LookAim, PoseAim, PositionAim, ShapeAim, SpeedAim, TurnAim
+from caudal.onboard.chain.lead import Governor, PlaceLead, Rows, TurnLead, euler_angles
 
 SETTINGS = {"name": "one", "damping": 0.01, "pole_per_s": 1.5, "sum_limit": 1.0, "leash": 0.2, "way": "up"}
 PLACE = np.array([1.0, -2.0, -4.0])

@@ -6,11 +6,11 @@ import arm
 import numpy as np
 import pytest
 
-from hal.vehicle_file import VehicleFileError
-from onboard.chain.hierarchy import SolverError
-from tools.fleet import Fleet
-from tools.say import Refused
-from tools.vehicles import open_scenario
+from caudal.hal.vehicle_file.reader import VehicleFileError
+from caudal.onboard.chain.hierarchy import SolverError
+from caudal.tools.common.output import Refused
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.simulate.fleet import Fleet
 
 WRONG = [
     (
@@ -134,7 +134,7 @@ def test_chambers_found_not_to_follow_are_taken_as_they_are_at_once_and_with_two
 
 
 def test_leads_begin_where_the_chain_is_and_end_where_the_rows_say():
-    from onboard.chain.lead import PlaceLead, euler_angles, euler_turn
+    from caudal.onboard.chain.lead import PlaceLead, euler_angles, euler_turn
 
     lead = PlaceLead([{"at_s": 4.0, "to": [1.0, 2.0, 3.0, 0.1, 0.2, 0.3], "within_s": 2.0}])
     lead.start(np.zeros(6))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onboard.chain.chamber import Chambers, bend_angles, bend_vector
+from caudal.onboard.chain.chamber import Chambers, bend_angles, bend_vector
 
 BENDS = st.floats(-1.2, 1.2)
 

@@ -6,8 +6,8 @@ import arm
 import numpy as np
 import pytest
 
-from onboard.chain.lead import euler_turn
-from onboard.chain.model import JOINT
+from caudal.onboard.chain.lead import euler_turn
+from caudal.onboard.chain.model import JOINT
 
 SLIDES = np.array([0.16, 0.17])
 BENDS = np.array([0.1, -0.6, -0.1, 0.4])

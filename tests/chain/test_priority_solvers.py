@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onboard.chain.barriers import Rows
-from onboard.chain.hierarchy import Hierarchy, SolverError, null_space, quadratic
-from onboard.chain.law import Law, projector
+from caudal.onboard.chain.barriers import Rows
+from caudal.onboard.chain.hierarchy import Hierarchy, SolverError, null_space, quadratic
+from caudal.onboard.chain.law import Law, projector
 
 WIDE = np.full(9, 1e6)
 NONE = Rows(np.zeros((0, 14)), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, dtype=int))

@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import expm
 
-from onboard.chain.soft_joint import ConstantCurvature, Piecewise, Rigid, Series, Universal, universal_like
+from caudal.onboard.chain.soft_joint import (
+    ConstantCurvature,
+    Piecewise,
+    Rigid,
+    Series,
+    Universal,
+    universal_like,
+)
 
 LENGTH_M = 0.3
 MODELS = {

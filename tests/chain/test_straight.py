@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.linalg import expm, solve_discrete_are
 
-from onboard.chain.riccati import NoGain, correction, feedback, transition, worth
-from onboard.chain.run import thrust_rows
+from caudal.onboard.chain.riccati import NoGain, correction, feedback, transition, worth
+from caudal.onboard.chain.run import thrust_rows
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,10 @@
 import tomllib
 from pathlib import Path
 
-from hal.emulated.pca9685 import pulses_of
+from caudal.hal.emulated.pca9685 import pulses_of
+from caudal.tools.cli.main import main
+from caudal.tools.common.options import leaves
 from tests.conftest import ROOT
-from tools.cli import main
-from tools.options import leaves
 
 VEHICLES = ROOT / "onboard" / "vehicles"
 ROV = VEHICLES / "rov.toml"

@@ -12,18 +12,18 @@ from argparse import Namespace
 
 import pytest
 
-from hal import pi_spec
-from hal.emulated.wiring import EmulatedParts
-from hal.pi.build import build_driver
-from hal.pi.worker import clock_us
-from onboard.log import Log
-from onboard.record import Recorder
-from tools import aboard
-from tools.cli import main
-from tools.controlled import open_controlled
-from tools.shown import Shown
+from caudal.hal.emulated.wiring import EmulatedParts
+from caudal.hal.pi.build import build_driver
+from caudal.hal.pi.worker import clock_us
+from caudal.hal.tables import pi as pi_spec
+from caudal.onboard.log.reader import Log
+from caudal.onboard.log.recorder import Recorder
+from caudal.tools.cli.main import main
+from caudal.tools.vehicle_run import vehicle_run
+from caudal.tools.vehicle_run.config import open_controlled
+from caudal.tools.vehicle_run.live_view import Shown
 
-BLOCKED = "import sys\nfor name in ('numpy', 'numba', 'scipy', 'matplotlib', 'sim_plant'): sys.modules[name] = None\n"
+BLOCKED = "import sys\nfor name in ('numpy', 'numba', 'scipy', 'matplotlib', 'caudal.sim_plant'): sys.modules[name] = None\n"
 
 
 # with no water round its chips it has neither echoes nor a depth, without which it would not be armed
@@ -47,7 +47,7 @@ def words(tmp_path, *more: str) -> list[str]:
 
 def on_base_install(tmp_path, *more: str, **environ: str) -> subprocess.Popen:
     """In a process that has none of the plant's packages."""
-    code = BLOCKED + f"from tools.cli import main\nsys.exit(main({words(tmp_path, *more)!r}))"
+    code = BLOCKED + f"from caudal.tools.cli.main import main\nsys.exit(main({words(tmp_path, *more)!r}))"
     return subprocess.Popen(
         [sys.executable, "-c", code],
         stdout=subprocess.PIPE,
@@ -155,8 +155,8 @@ def chips(monkeypatch):
         kept["parts"] = RealTime(pi, 0)
         return build_driver(settings, pi, rate_hz, kept["parts"])
 
-    monkeypatch.setattr(aboard, "build_driver", build)
-    monkeypatch.setattr(aboard, "set_up", lambda: [])
+    monkeypatch.setattr(vehicle_run, "build_driver", build)
+    monkeypatch.setattr(vehicle_run, "set_up", lambda: [])
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     yield kept
     for number, handler in handlers.items():
@@ -191,7 +191,7 @@ def test_a_disarm_before_the_second_of_arm_is_final(tmp_path, disarmed):
     board = build_driver(vehicle.settings, pi, 100, EmulatedParts(pi, 0))
     with Recorder(tmp_path / "log.mcap", {}, lossless=True) as recorder:
         shown = Shown(Namespace(view=False, live=None, steer=False), recorder, {})
-        told = aboard.Aboard(vehicle, vehicle.build_loop(scenario, board), board, shown, 0.1)
+        told = vehicle_run.Aboard(vehicle, vehicle.build_loop(scenario, board), board, shown, 0.1)
         asked = []
         for tick in range(200):
             if disarmed and tick == 5:
@@ -211,7 +211,7 @@ def test_a_switch_asks_for_arming_only_if_it_was_open_before(tmp_path):
     board = build_driver(vehicle.settings, pi, 100, driver)
     recorder = Recorder(tmp_path / "log.mcap", {}, lossless=True)
     shown = Shown(Namespace(view=False, live=None, steer=False), recorder, {})
-    told = aboard.Aboard(vehicle, vehicle.build_loop(scenario, board), board, shown, None)
+    told = vehicle_run.Aboard(vehicle, vehicle.build_loop(scenario, board), board, shown, None)
     switch = next(worker for worker in board.workers if worker.name == "serial")
     asked = []
     for tick, level in enumerate([1] * 5 + [0] * 5 + [1] * 5 + [0] * 5):

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from tools.cli import main
+from caudal.tools.cli.main import main
 
 
 def test_the_hierarchy_costs_no_more_than_twice_the_law_and_leaves_nothing_behind(capsys, monkeypatch):
-    monkeypatch.setattr("tools.bench_aims.GROWTH_TICKS", 300)
+    monkeypatch.setattr("caudal.tools.bench.priorities.GROWTH_TICKS", 300)
     assert main(["bench", "aims", "--for", "4", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["vehicle"] == "hybrid" and result["ticks_with_hull_rows"] > 100

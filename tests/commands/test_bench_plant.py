@@ -5,16 +5,16 @@ import sys
 
 import pytest
 
-from tools import bench_plant
-from tools.cli import main
+from caudal.tools.bench import plant
+from caudal.tools.cli.main import main
 
 SNAKE = "snake"
 
 
 @pytest.fixture(autouse=True)
 def brief(monkeypatch):
-    monkeypatch.setattr(bench_plant, "RUNS", 2)
-    monkeypatch.setattr(bench_plant, "STEPS", 50)
+    monkeypatch.setattr(plant, "RUNS", 2)
+    monkeypatch.setattr(plant, "STEPS", 50)
 
 
 def test_it_gives_every_figure_and_its_ratio_to_both_peers(capsys):
@@ -38,7 +38,7 @@ def test_the_table_says_what_each_peer_leaves_out(capsys):
 def test_without_its_peers_it_times_ours_and_says_what_brings_them(capsys, monkeypatch):
     for name in ("mujoco", "pinocchio"):
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.setattr(bench_plant, "_installed", lambda package: False)
+    monkeypatch.setattr(plant, "_installed", lambda package: False)
     assert main(["bench", "plant", SNAKE]) == 0
     said = capsys.readouterr().out
     assert "mujoco is not installed; pip install 'caudal[test]'" in said and "cpu_s_per_s_full" in said

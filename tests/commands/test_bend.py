@@ -8,8 +8,8 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
+from caudal.tools.cli.main import main
 from tests.conftest import EEL
-from tools.cli import main
 
 MODULE_M, JOINT_M, DIAMETER_M = 0.8, 0.3, 0.22
 BENDING_N_M_RAD = 0.651

@@ -63,10 +63,10 @@ def test_a_folder_is_no_vehicle_file(caudal):
 
 AS_NOBODY = """
 import os, sys
-import tools.check, tools.cli
+import caudal.tools.cli.check, caudal.tools.cli.main
 if os.geteuid() == 0:  # root may read anything: be somebody else
     os.setuid(65534)
-sys.exit(tools.cli.main(["check", "mine.toml"]))
+sys.exit(caudal.tools.cli.main.main(["check", "mine.toml"]))
 """
 
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from hal.build import build_map
-from hal.fixed import fixed
-from hal.pi.driver import PiDriver
-from hal.pi.pca9685 import Scale
+from caudal.hal.core.build import build_map
+from caudal.hal.core.fixed_point import fixed
+from caudal.hal.pi.driver import PiDriver
+from caudal.hal.pi.pca9685 import Scale
+from caudal.tools.calibrate import test_stand
+from caudal.tools.calibrate.test_stand import Stand
+from caudal.tools.cli.main import main
+from caudal.tools.config.pi_vehicle import open_pi_vehicle
 from tests.commands.calibrating import FISH_TEXT, ROV, TRUTH, flat
-from tools import calibrate_stand
-from tools.calibrate_stand import Stand
-from tools.cli import main
-from tools.pi_vehicle import open_pi_vehicle
 
 
 def angle_of(pulse_us: float, zero_us=1537.0, us_per_rad=-580.0) -> float:
@@ -174,7 +174,7 @@ def test_a_servo_never_jumps_once_it_has_a_pulse(room, monkeypatch):
         PiDriver, "write", lambda driver, outputs: (sent.append(outputs[0]), write(driver, outputs))
     )
     room.calibrate("servo", "tail_1", answers=["yes", "-60", "", "27", "-27", "yes", "-50", "", "+50", ""])
-    assert max(abs(b - a) for a, b in zip(sent, sent[1:], strict=False)) <= calibrate_stand.RAMP_US
+    assert max(abs(b - a) for a, b in zip(sent, sent[1:], strict=False)) <= test_stand.RAMP_US
     assert min(sent) == 1500 - 60 - 300 - 50 and max(sent) == 1500 - 60 + 300 + 50
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from hal.emulated.chip import Nack
-from hal.emulated.pca9685 import Pca9685, pulses_of
-from hal.emulated.smbus import EmulatedSMBus
-from hal.pi.build import Parts
-from hal.pi.worker import clock_us
+from caudal.hal.emulated.chip import Nack
+from caudal.hal.emulated.pca9685 import Pca9685, pulses_of
+from caudal.hal.emulated.smbus import EmulatedSMBus
+from caudal.hal.pi.build import Parts
+from caudal.hal.pi.worker import clock_us
+from caudal.tools.calibrate import test_stand
 from tests.commands.calibrating import FISH_TEXT, ROV_TEXT
 from tests.conftest import ROOT
-from tools import calibrate_stand
 
 WHOLE = {
     "clock": (FISH_TEXT, ["yes", "1424", "1500"]),
@@ -79,7 +79,7 @@ def test_a_signal_at_the_worst_moment_still_ends_the_pulses(function, room):
     sent = []
 
     def trace(frame, event, _) -> None:
-        in_stand = frame.f_code.co_filename == calibrate_stand.__file__
+        in_stand = frame.f_code.co_filename == test_stand.__file__
         if event == "call" and in_stand and frame.f_code.co_name == function and len(sent) < 4:
             sent.append(function)
             os.kill(os.getpid(), (signal.SIGHUP, signal.SIGINT)[len(sent) % 2])
@@ -97,8 +97,8 @@ def test_a_terminal_that_is_closed_ends_the_pulses(room):
     command = ["calibrate", "servo", str(room.file), "tail_1", "--on", f"emulated:{room.registers}"]
     child, terminal = pty.fork()
     if not child:
-        os.environ["PYTHONPATH"] = str(ROOT)
-        os.execv(sys.executable, [sys.executable, "-m", "tools.cli", *command])
+        os.environ["PYTHONPATH"] = str(ROOT / "src")
+        os.execv(sys.executable, [sys.executable, "-m", "caudal.tools.cli.main", *command])
     said = b""
     for until, answer in ((b"yes to go on", b"yes\n"), (b"straight", b"")):
         while until not in said:
@@ -133,7 +133,7 @@ def test_a_chip_that_is_not_there_is_a_sentence(room, monkeypatch):
         raise Nack
 
     monkeypatch.setattr(Parts, "smbus", nobody)
-    monkeypatch.setattr(calibrate_stand, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(test_stand, "PATIENCE_S", 0.3)
     err = room.calibrate("servo", "tail_1", "--on", "pi", answers=["yes", ""], code=2)
     assert "no pulse for tail_1: pulses (pca9685 at 0x40): Remote I/O error; see caudal probe" in err
     assert room.person.asked == 1
@@ -148,7 +148,7 @@ def test_another_program_on_the_same_chip_is_noticed(room, monkeypatch):
             if len(data) > 2:
                 super().write(bytes((0xFD, 0x10)))
 
-    monkeypatch.setattr("hal.emulated.wiring.Pca9685", Fought)
+    monkeypatch.setattr("caudal.hal.emulated.wiring.Pca9685", Fought)
     err = room.calibrate("servo", "tail_1", answers=["yes", ""], code=2)
     assert "no pulse for tail_1" in err
     assert room.file.read_text() == FISH_TEXT

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from hal.build import build_sensor_map
-from hal.emulated.pca9685 import pulses_of
-from hal.pi.driver import PiDriver
+from caudal.hal.core.build import build_sensor_map
+from caudal.hal.emulated.pca9685 import pulses_of
+from caudal.hal.pi.driver import PiDriver
+from caudal.tools.calibrate import thruster
+from caudal.tools.calibrate.test_stand import Stand
+from caudal.tools.cli.main import main
+from caudal.tools.config.pi_vehicle import open_pi_vehicle
 from tests.commands.calibrating import ROV
-from tools import calibrate_thruster
-from tools.calibrate_stand import Stand
-from tools.cli import main
-from tools.pi_vehicle import open_pi_vehicle
 
 # A thruster
 
@@ -75,9 +75,9 @@ def test_the_voltage_is_typed_where_no_sensor_reads_it(room):
 
 
 def test_fewer_points_than_a_map_needs_are_refused(room):
-    from tools import thrust_data
+    from caudal.tools.thrust import bench_data
 
-    assert calibrate_thruster.FEWEST == thrust_data.FEWEST
+    assert thruster.FEWEST == bench_data.FEWEST
     assert "20 or more" in room.calibrate("thruster", "fore_port", "--points", 19, vehicle=ROV, code=2)
 
 
@@ -129,6 +129,6 @@ def test_a_wet_probe_that_would_read_as_nothing_is_refused(probe_room):
 
 
 def test_a_probe_that_does_not_read_is_refused(probe_room, monkeypatch):
-    monkeypatch.setattr("hal.emulated.ads1115.Ads1115.read_word", lambda chip, register: 0)
+    monkeypatch.setattr("caudal.hal.emulated.ads1115.Ads1115.read_word", lambda chip, register: 0)
     err = probe_room.calibrate("leak", "bilge", answers=["", ""], code=2)
     assert "gave 0 readings" in err and "analog (ads1115)" in err

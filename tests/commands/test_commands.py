@@ -10,10 +10,10 @@ import time
 
 import pytest
 
-from onboard.log import Log
+from caudal.onboard.log.reader import Log
+from caudal.tools.cli.main import main
+from caudal.tools.common import output
 from tests.conftest import ROOT
-from tools import say
-from tools.cli import main
 
 
 def test_the_gait_table_meets_its_figures_and_opens_as_csv(caudal):
@@ -94,7 +94,7 @@ def test_an_exception_in_the_controller_ends_safe_recorded_and_with_exit_code_1(
         if state.tick >= 250:
             raise OverflowError("a bug")
 
-    monkeypatch.setattr("onboard.guidance.cycle.Cycle.step", fails)
+    monkeypatch.setattr("caudal.onboard.guidance.avoid.Cycle.step", fails)
     log_path = tmp_path / "a.mcap"
     assert main(["run", "fish", "--for", "5", "--log", str(log_path)]) == 1
     log = Log(log_path)
@@ -108,7 +108,17 @@ def test_an_exception_in_the_controller_ends_safe_recorded_and_with_exit_code_1(
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_told_to_stop_ends_safe_with_a_complete_log(tmp_path, stop):
     log_path = tmp_path / "a.mcap"
-    command = [sys.executable, "-m", "tools.cli", "run", "fish", "--for", "3600", "--log", str(log_path)]
+    command = [
+        sys.executable,
+        "-m",
+        "caudal.tools.cli.main",
+        "run",
+        "fish",
+        "--for",
+        "3600",
+        "--log",
+        str(log_path),
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
     for _ in range(1200):  # until it swims
         if log_path.exists() and log_path.stat().st_size > 100_000:
@@ -124,7 +134,7 @@ def test_a_run_that_is_told_to_stop_before_its_first_tick_says_so_and_no_more(tm
     def interrupted(fleet, late_us):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tools.fleet.Fleet.step", interrupted)
+    monkeypatch.setattr("caudal.tools.simulate.fleet.Fleet.step", interrupted)
     assert main(["run", "fish", "--for", "5", "--log", str(tmp_path / "a.mcap")]) == 130
     out, err = capsys.readouterr()
     assert out == "" and err.splitlines()[-1] == "caudal: interrupted" and Log(tmp_path / "a.mcap").complete
@@ -143,8 +153,8 @@ def test_progress_says_how_much_how_fast_and_how_much_longer(
     passed_s, done, total, line, capsys, monkeypatch
 ):
     now_s = 1000.0
-    monkeypatch.setattr(say.time, "monotonic", lambda: now_s)
-    progress = say.Progress("swimming", total, "runs")
+    monkeypatch.setattr(output.time, "monotonic", lambda: now_s)
+    progress = output.Progress("swimming", total, "runs")
     now_s += passed_s
     progress.at(done)
     assert capsys.readouterr().err == line + "\n"

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import onboard.vehicle
+from caudal.onboard import vehicles
+from caudal.tools.common.options import leaves
+from caudal.tools.common.output import Refused
+from caudal.tools.common.toml_edit import changed, set_keys
 from tests.conftest import on_a_pi
-from tools.edit_file import changed, set_keys
-from tools.options import leaves
-from tools.say import Refused
 
 LAID_OUT = """\
 # a vehicle
@@ -51,9 +51,9 @@ def test_values_change_where_they_stand_and_new_ones_stand_with_their_table():
     )
 
 
-@pytest.mark.parametrize("vehicle", [name for name in onboard.vehicle.names() if on_a_pi(name)])
+@pytest.mark.parametrize("vehicle", [name for name in vehicles.names() if on_a_pi(name)])
 def test_every_vehicle_of_the_project_on_a_pi_can_be_calibrated_line_by_line(vehicle):
-    text = Path(onboard.vehicle.find(vehicle)).read_text(encoding="utf-8")
+    text = Path(vehicles.find(vehicle)).read_text(encoding="utf-8")
     tables = tomllib.loads(text)
     name = next(iter(tables["actuator"]))
     values = {"pi.pulses.clock_hz": 26_300_000, f"actuator.{name}.low_us": 1001}

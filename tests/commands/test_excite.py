@@ -8,21 +8,22 @@ import msgspec
 import numpy as np
 import pytest
 
-import onboard.vehicle
-from hal.vehicle_file import VehicleFile
-from onboard.guidance.bezier import Trajectory
-from onboard.spec_trajectory import TrajectoryTable, disagreements
-from tools import excite_out, motion_model
-from tools.cli import main
-from tools.excite import find
-from tools.excite_curve import curve, motion, points
-from tools.excite_noise import row_noise
-from tools.excite_search import barrier
-from tools.excite_spec import divided, read
-from tools.excite_start import middle, start
-from tools.excite_value import OBJECTIVES, Objective, quality
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.onboard import vehicles
+from caudal.onboard.guidance.bezier import Trajectory
+from caudal.onboard.tables.trajectory import TrajectoryTable, disagreements
+from caudal.tools.cli.main import main
+from caudal.tools.excite import output
+from caudal.tools.excite.bezier import curve, motion, points
+from caudal.tools.excite.command import find
+from caudal.tools.excite.initial_guess import middle, start
+from caudal.tools.excite.noise import row_noise
+from caudal.tools.excite.objective import OBJECTIVES, Objective, quality
+from caudal.tools.excite.optimizer import barrier
+from caudal.tools.excite.tables import divided, read
+from caudal.tools.identify import rigid_body_model
 
-VEHICLE = Path(onboard.vehicle.find("rov")).read_text()
+VEHICLE = Path(vehicles.find("rov")).read_text()
 
 
 def vehicle_file(*overrides: str) -> VehicleFile:
@@ -84,7 +85,7 @@ def test_gradients_are_the_central_differences(reference, kind, power):
 def test_the_level_model_is_the_equation_of_motion_written_out():
     """M a + C(v) v + D v + g of four freedoms (Panetsos and Kyriakopoulos eq. 2, 3), by hand."""
     random = np.random.default_rng(3)
-    names = motion_model.LEVEL_SETS["linear"]
+    names = rigid_body_model.LEVEL_SETS["linear"]
     theta = random.normal(size=len(names))
     m = dict(zip(names, theta, strict=True))
     (u, v, w, r), acceleration = random.normal(size=4), random.normal(size=4)
@@ -102,9 +103,9 @@ def test_the_level_model_is_the_equation_of_motion_written_out():
     assert np.vdot(turning, [u, v, w, r]) == pytest.approx(0.0, abs=1e-12)
     expected = inertia @ acceleration + turning + drag @ [u, v, w, r] + [0, 0, m["net_weight"], 0]
     six, change = np.array([[u, v, w, 0, 0, r]]), np.zeros((1, 6))
-    change[0, list(motion_model.LEVEL)] = acceleration
-    s = motion_model.coefficients(names, motion_model.LEVEL)
-    found = motion_model.regressor(s, motion_model.features(six, change)) @ theta
+    change[0, list(rigid_body_model.LEVEL)] = acceleration
+    s = rigid_body_model.coefficients(names, rigid_body_model.LEVEL)
+    found = rigid_body_model.regressor(s, rigid_body_model.features(six, change)) @ theta
     assert found == pytest.approx(expected, abs=1e-12)
 
 
@@ -127,8 +128,8 @@ def test_the_figures_are_those_of_the_regressor_itself(reference):
             trajectory.at(t_s)
             moved.append(in_base_frame(trajectory.pose, trajectory.velocity))
         v[k], a[k] = moved[1], (moved[2] - moved[0]) / (2 * step_s)
-    s = motion_model.coefficients(motion_model.LEVEL_SETS["linear"], motion_model.LEVEL)
-    y = motion_model.regressor(s, motion_model.features(v, a))
+    s = rigid_body_model.coefficients(rigid_body_model.LEVEL_SETS["linear"], rigid_body_model.LEVEL)
+    y = rigid_body_model.regressor(s, rigid_body_model.features(v, a))
     found = quality(reference, free)
     assert found.condition_number == pytest.approx(np.linalg.cond(y), rel=1e-6)
     scaled = np.linalg.cond(y / np.linalg.norm(y, axis=0))
@@ -175,7 +176,7 @@ def test_more_segments_excite_more_within_the_same_limits(reference, raw):
     shape = curve(table)
     (one,) = find(shape, "cond", None, middle(shape, "tank"), 1, 0)
     assert quality(shape, one.found.free).condition_number < 33
-    assert excite_out.violation(shape, points(shape, one.found.free)) == 0
+    assert output.violation(shape, points(shape, one.found.free)) == 0
 
 
 def test_noise_falls_with_the_readings_and_rises_with_a_shorter_window():
@@ -208,7 +209,7 @@ def test_the_written_trajectory_fits_its_table_and_is_smooth_at_its_joins(best):
 
 
 def test_the_written_trajectory_keeps_every_limit_at_its_points_and_every_10_ms(reference, best):
-    assert excite_out.violation(reference, np.array(best["points"])) <= 1e-9
+    assert output.violation(reference, np.array(best["points"])) <= 1e-9
     table, trajectory = reference.table, Trajectory(best)
     for k in range(28001):
         trajectory.at(k * 0.01)
@@ -244,14 +245,14 @@ def test_segments_of_different_length_meet_as_smoothly():
     control = points(shape, start(shape, middle(shape, "tank"), 0, 0))
     table = TrajectoryTable(segment_s=shape.table.segment_s, points=control.tolist())
     assert list(disagreements(table)) == []
-    assert excite_out.violation(shape, control) == 0
+    assert output.violation(shape, control) == 0
 
 
 def test_it_may_end_elsewhere_than_it_started():
     shape = shape_of("excite.end.x_m=4.0", "excite.end.heading_rad=1.0")
     control = points(shape, start(shape, middle(shape, "tank"), 0, 0))
     assert control[-1, -1] == pytest.approx([4.0, 1.85, 0.9, 1.0])
-    assert excite_out.violation(shape, control) == 0
+    assert output.violation(shape, control) == 0
 
 
 # The command --------------------------------------------------------------------------------------------------

@@ -9,11 +9,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from onboard.vehicle import FOLDER, names
-from sim_plant.tree_layout import quaternion_turn
+from caudal.onboard.vehicles import FOLDER, names
+from caudal.sim_plant.tree.arrays import quaternion_turn
+from caudal.tools.export.mjcf import mjcf
+from caudal.tools.export.urdf import urdf
 from tests.tree.trees import add_water, apart, model_of, random_state, random_tables
-from tools.mjcf import mjcf
-from tools.urdf import urdf
 
 SNAKE = "snake"
 URDF_KINDS = ["revolute", "prismatic", "fixed"]

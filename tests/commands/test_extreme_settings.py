@@ -4,8 +4,8 @@ import tomllib
 
 import pytest
 
+from caudal.tools.cli.main import main
 from tests.conftest import ROOT
-from tools.cli import main
 
 FISH = tomllib.loads((ROOT / "onboard" / "vehicles" / "fish.toml").read_text())
 

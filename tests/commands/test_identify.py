@@ -5,8 +5,8 @@ import tomllib
 
 import pytest
 
+from caudal.tools.cli.main import main
 from tests.conftest import ROOT
-from tools.cli import main
 
 ROV = ROOT / "onboard" / "vehicles" / "rov.toml"
 

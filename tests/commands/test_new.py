@@ -5,12 +5,12 @@ import shlex
 
 import pytest
 
-import onboard.vehicle
-from hal.vehicle_file import VehicleFile
-from tools.vehicles import open_vehicle
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.onboard import vehicles
+from caudal.tools.config.vehicle import open_vehicle
 
 
-@pytest.mark.parametrize("like", onboard.vehicle.names())
+@pytest.mark.parametrize("like", vehicles.names())
 def test_a_new_vehicle_is_sound_and_swims_by_its_name_from_an_empty_folder(caudal, like):
     assert caudal.json("new", "vehicle", "mine", "--like", like)["file"] == "mine.toml"
     assert caudal.json("check", "mine")["sound"]
@@ -20,7 +20,7 @@ def test_a_new_vehicle_is_sound_and_swims_by_its_name_from_an_empty_folder(cauda
     assert caudal.json("check", "mine")["scenarios"] == list(original.settings["scenarios"])
 
 
-@pytest.mark.parametrize("like", onboard.vehicle.names())
+@pytest.mark.parametrize("like", vehicles.names())
 def test_its_guide_names_the_lines_to_change(caudal, like):
     caudal.json("new", "vehicle", "mine", "--like", like)
     lines = (caudal.folder / "mine.toml").read_text().split("\n")
@@ -33,7 +33,7 @@ def test_its_guide_names_the_lines_to_change(caudal, like):
 def test_all_that_the_original_says_is_in_it(caudal):
     caudal.json("new", "vehicle", "mine", "--like", "snake")
     mine = VehicleFile.open(str(caudal.folder / "mine.toml"), []).tables
-    original = VehicleFile.open(onboard.vehicle.find("snake"), []).tables
+    original = VehicleFile.open(vehicles.find("snake"), []).tables
     for key in ("name", "about"):
         assert mine.pop(key) != original.pop(key)
     assert mine == original

@@ -7,26 +7,27 @@ import sys
 
 import pytest
 
-import onboard.vehicle
-from hal.emulated.ads1115 import Ads1115
-from hal.emulated.bno055 import Bno055
-from hal.emulated.chip import Chip
-from hal.emulated.ina219 import Ina219
-from hal.emulated.ms5837 import Ms5837
-from hal.emulated.pca9685 import Pca9685, open_registers, pulses_of
-from hal.emulated.ping_pty import PingPty
-from hal.emulated.smbus import EmulatedSMBus
-from hal.pi.ads1115 import Adc
-from hal.pi.build import Parts
-from hal.pi.bus import I2cBus
-from hal.pi.identify import identify
-from hal.pi.ina219 import Power
-from hal.pi.pca9685 import Pulses
-from hal.pi.slot import Slot
+from caudal.hal.emulated.ads1115 import Ads1115
+from caudal.hal.emulated.bno055 import Bno055
+from caudal.hal.emulated.chip import Chip
+from caudal.hal.emulated.ina219 import Ina219
+from caudal.hal.emulated.ms5837 import Ms5837
+from caudal.hal.emulated.pca9685 import Pca9685, open_registers, pulses_of
+from caudal.hal.emulated.ping_pty import PingPty
+from caudal.hal.emulated.smbus import EmulatedSMBus
+from caudal.hal.pi.ads1115 import Adc
+from caudal.hal.pi.build import Parts
+from caudal.hal.pi.bus import I2cBus
+from caudal.hal.pi.identify import identify
+from caudal.hal.pi.ina219 import Power
+from caudal.hal.pi.pca9685 import Pulses
+from caudal.hal.pi.slot import Slot
+from caudal.onboard import vehicles
+from caudal.tools.cli import probe
+from caudal.tools.cli.main import main
+from caudal.tools.config import pi_vehicle
 from tests.conftest import ROOT, on_a_pi
 from tests.hal.pi_bench import Bench, Recorded
-from tools import pi_vehicle, probe
-from tools.cli import main
 
 FISH = ROOT / "onboard" / "vehicles" / "fish.toml"
 MAKERS = {"bno055": Bno055, "ms5837": Ms5837, "pca9685": Pca9685, "ads1115": Ads1115, "ina219": Ina219}
@@ -88,7 +89,7 @@ def rows(result: dict) -> dict[str, dict]:
     return {row["where"]: row for row in result["rows"]}
 
 
-@pytest.mark.parametrize("vehicle", [name for name in onboard.vehicle.names() if on_a_pi(name)])
+@pytest.mark.parametrize("vehicle", [name for name in vehicles.names() if on_a_pi(name)])
 def test_on_emulated_chips_all_that_a_vehicle_expects_is_there_and_told(vehicle, probed):
     result, _ = probed(vehicle, "--on", "emulated", code=0)
     expected = [row for row in result["rows"] if row["expected"]]
@@ -307,22 +308,22 @@ def test_what_cannot_be_probed_is_one_sentence(words, capsys):
 def test_it_works_where_there_is_no_plant_and_no_numpy(words, tmp_path):
     program = f"""
 import sys
-for name in ("numpy", "numba", "sim_plant", "matplotlib"):
+for name in ("numpy", "numba", "caudal.sim_plant", "matplotlib"):
     sys.modules[name] = None
-from tools.cli import main
+from caudal.tools.cli.main import main
 sys.exit(main({words}))
 """
     command = [sys.executable, "-c", program]
     done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)}
+        command, cwd=tmp_path, capture_output=True, text=True, env={"PYTHONPATH": str(ROOT / "src")}
     )
     assert done.returncode == 0, done.stderr
 
 
 def test_a_missing_package_is_named_with_its_extra(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "hal.pi.build", None)
+    monkeypatch.setitem(sys.modules, "caudal.hal.pi.build", None)
     monkeypatch.setitem(sys.modules, "smbus2", None)
-    monkeypatch.delitem(sys.modules, "hal.pi.bus")
-    monkeypatch.delitem(sys.modules, "hal.pi.build")
+    monkeypatch.delitem(sys.modules, "caudal.hal.pi.bus")
+    monkeypatch.delitem(sys.modules, "caudal.hal.pi.build")
     assert main(["probe", "fish"]) == 2
     assert "this needs smbus2; pip install 'caudal[pi]'" in capsys.readouterr().err

@@ -8,21 +8,21 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from onboard.log import Log
-from onboard.record import Recorder
+from caudal.onboard.log.reader import Log
+from caudal.onboard.log.recorder import Recorder
+from caudal.tools.cli.main import main
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.log.recorded_run import Recorded
+from caudal.tools.report.command import write_report
+from caudal.tools.report.html import EVENTS
+from caudal.tools.report.params import changes
+from caudal.tools.report.plot import Reported
+from caudal.tools.report.roll import envelope, power, stability
+from caudal.tools.report.tail_beat import beats, beats_of, links_m, rest_m_s, steady, tip_m
+from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.summary.trial import summarise_trial
+from caudal.tools.vehicle_run.recording import about_run
 from tests.record.logs import without
-from tools.cli import main
-from tools.fleet import Fleet
-from tools.recording import about_run
-from tools.report import write_report
-from tools.report_beat import beats, beats_of, links_m, rest_m_s, steady, tip_m
-from tools.report_page import EVENTS
-from tools.report_params import changes
-from tools.report_plot import Reported
-from tools.report_roll import envelope, power, stability
-from tools.summary_trial import summarise_trial
-from tools.vehicles import open_scenario
-from tools.view_run import Recorded
 
 TIME_S = np.arange(0, 20, 0.01)
 LEAST_M = 0.003  # of a beat
@@ -246,8 +246,8 @@ def test_logs_of_different_vehicles_stand_side_by_side_too(tmp_path):
 
 
 def test_plots_of_a_pair_have_the_same_limits():
-    from tools.plots import pyplot
-    from tools.report_pair import level
+    from caudal.tools.common.pyplot import pyplot
+    from caudal.tools.report.comparison import level
 
     drawn = []
     for reach in (1.0, 5.0):
@@ -273,7 +273,7 @@ def test_three_logs_are_refused_in_a_sentence(tmp_path, capsys):
 
 
 def test_a_straight_run_is_no_sliver(tmp_path):
-    from tools.report_path import trajectory
+    from caudal.tools.report.path import trajectory
 
     told = Reported(Log(recorded(tmp_path, "fish", "--scenario", "cruise", seconds=3)))
     wide, high = trajectory(told).figure.get_size_inches()

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from tools.report_beat import beats
-from tools.report_tip import beside_way_m, tip_in_base, tip_in_world
-from tools.vehicles import open_scenario
-from tools.view_pose import Skeleton
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.log.poses import Skeleton
+from caudal.tools.report.tail_beat import beats
+from caudal.tools.report.tail_tip import beside_way_m, tip_in_base, tip_in_world
 
 RATE_HZ, BEAT_HZ = 100, 1.25
 TIME_S = np.arange(0, 20, 1 / RATE_HZ)

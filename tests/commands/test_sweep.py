@@ -9,9 +9,9 @@ import time
 
 import pytest
 
+from caudal.tools.cli.main import main
+from caudal.tools.simulate import rollout
 from tests.conftest import ROOT
-from tools import rollout
-from tools.cli import main
 
 FREQUENCY = "scenario.cruise.rows.0.frequency_hz"
 SHORT = ["sweep", "fish", "--scenario", "cruise", "--for", "5"]
@@ -100,7 +100,7 @@ def test_a_run_that_diverges_fails_alone(tmp_path, monkeypatch):
             raise ArithmeticError("it diverged 2 s into the run")
         return measure(vehicle, scenario, overrides, seed, seconds)
 
-    monkeypatch.setattr("tools.rollout.measure", diverges_once)
+    monkeypatch.setattr("caudal.tools.simulate.rollout.measure", diverges_once)
     rows = table(sweep([*LINE, "--seeds", "2"], tmp_path / "a.csv", code=1))
     assert [row["error"] for row in rows] == ["", "it diverged 2 s into the run"] * 5
 
@@ -109,7 +109,7 @@ def test_a_run_that_diverges_fails_alone(tmp_path, monkeypatch):
 
 
 def begin(words, out, *more):
-    command = [sys.executable, "-m", "tools.cli", *words, "--out", str(out), *map(str, more)]
+    command = [sys.executable, "-m", "caudal.tools.cli.main", *words, "--out", str(out), *map(str, more)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
 
 
@@ -148,7 +148,7 @@ def test_points_in_the_journal_are_not_run_again(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return {"mean_speed_m_s": 1.0, "turned_deg": 2.0}
 
-    monkeypatch.setattr("tools.rollout.measure", interrupts)
+    monkeypatch.setattr("caudal.tools.simulate.rollout.measure", interrupts)
     sweep(LINE, tmp_path / "a.csv", "--jobs", 1, code=130)
     lines = (tmp_path / "a.csv.partial").read_text().splitlines()[1:]
     kept = {json.loads(line)["point"] for line in lines}
@@ -165,7 +165,7 @@ def test_the_journal_of_another_sweep_is_refused_and_kept(tmp_path, monkeypatch,
             raise KeyboardInterrupt
         return {"mean_speed_m_s": 1.0, "turned_deg": 2.0}
 
-    monkeypatch.setattr("tools.rollout.measure", interrupts)
+    monkeypatch.setattr("caudal.tools.simulate.rollout.measure", interrupts)
     out, journal = tmp_path / "a.csv", tmp_path / "a.csv.partial"
     sweep(LINE, out, "--jobs", 1, code=130)
     before = journal.read_bytes()

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import hal.spec
-from hal.build import build_curve, build_map
-from hal.fixed import fixed
-from hal.vehicle_file import VehicleFile
+from caudal.hal.core.build import build_curve, build_map
+from caudal.hal.core.fixed_point import fixed
+from caudal.hal.tables import channels as hal_spec
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.tools.cli.main import main
+from caudal.tools.thrust import bench_data, plant_curves
+from caudal.tools.thrust import fit as thrust_fit
 from tests.conftest import EEL
-from tools import thrust_data, thrust_fit, thrust_plant
-from tools.cli import main
 
 VOLTS = (12.0, 16.0)
 DEAD_US = (-36, 28)  # from neutral
@@ -61,7 +62,7 @@ def thrust(tmp_path, monkeypatch, capsys):
 def fits(text: str, tmp_path) -> list[thrust_fit.Fit]:
     path = tmp_path / "bench.csv"
     path.write_text(text)
-    return [thrust_fit.fit(bench) for bench in thrust_data.read(path, 1500)]
+    return [thrust_fit.fit(bench) for bench in bench_data.read(path, 1500)]
 
 
 def test_the_fit_finds_the_motor_behind_noisy_measurements(tmp_path):
@@ -128,7 +129,7 @@ def motors(draw):
 @settings(max_examples=25)
 def test_every_motors_maps_are_whole_monotone_and_taken_by_a_vehicle_file(motor):
     pulses_us, forces_n = motor
-    bench = thrust_data.Bench(16.0, pulses_us, forces_n, np.abs(forces_n), 1500)
+    bench = bench_data.Bench(16.0, pulses_us, forces_n, np.abs(forces_n), 1500)
     one = thrust_fit.fit(bench)
     low_us, high_us = int(np.ceil(pulses_us[0])), int(pulses_us[-1])
     tables = {
@@ -140,10 +141,10 @@ def test_every_motors_maps_are_whole_monotone_and_taken_by_a_vehicle_file(motor)
             }
         },
     }  # fmt: skip
-    hal.spec.read(VehicleFile("made up", "", [], tables))  # refuses what falls, or pushes at neutral
+    hal_spec.read(VehicleFile("made up", "", [], tables))  # refuses what falls, or pushes at neutral
     assert len(one.table["pulses_us"]) <= thrust_fit.MOST_POINTS
     assert one.errors["table_rms_n"] < 0.06 * np.abs(forces_n).max()
-    curve = thrust_plant.curve(bench)
+    curve = plant_curves.curve(bench)
     assert np.all(np.diff(curve["forces_n"]) >= 0) and min(curve["currents_a"]) >= 0
     off_n = np.interp(pulses_us, curve["pulses_us"], curve["forces_n"]) - bench.rising_n
     assert np.abs(off_n).max() <= 0.0021 * np.abs(bench.rising_n).max()
@@ -181,7 +182,7 @@ def test_the_motor_goes_to_the_end_of_a_vehicle_file_and_replaces_nothing(thrust
     assert thrust(bench_csv(), *words)[0] == 0
     after = mine.read_text()
     assert after.startswith(before)
-    channels = hal.spec.read(VehicleFile.open(mine))
+    channels = hal_spec.read(VehicleFile.open(mine))
     assert [curve["fit"] for curve in channels["actuators"][0]["curve"]] == ["polynomial"] * 2
     assert tomllib.loads(after)["motor"]["jet_2"]["about"] == 'a "quoted" source'
     code, _, said = thrust(None, *words)

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from tools.identify_motion import Motion, Readings, mean_by_step
+from caudal.tools.identify.motion import Motion, Readings, mean_by_step
 
 STEP_S = 0.025  # of the simulation and of the controller: its wrench holds for so long
 

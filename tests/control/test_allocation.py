@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from hal.build import build_board
-from hal.fixed import ONE, fixed
-from onboard.control.allocation import Allocation, thruster_matrix
-from tools.vehicles import open_vehicle
+from caudal.hal.core.build import build_board
+from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.onboard.control.allocation import Allocation, thruster_matrix
+from caudal.tools.config.vehicle import open_vehicle
 
 VEHICLE = [
     {"at_m": [0.22, 0.16, 0.0], "axis": [1, -1, 0]},

@@ -8,17 +8,17 @@ from itertools import pairwise
 
 import pytest
 
-import onboard.vehicle
-from hal.build import build_board
-from hal.fixed import ONE, fixed
-from hal.vehicle_file import VehicleFile
-from onboard.gait.build import build_gait
-from onboard.gait.cpg import CpgGait
-from onboard.gait.gait import TableGait
-from onboard.gait.phase import MASK
-from onboard.gait.shape import shape_of
-from onboard.gait.wave import Wave
-from tools.gait import chord_error_m, lateral_error_m, node_error_m
+from caudal.hal.core.build import build_board
+from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.onboard import vehicles
+from caudal.onboard.gait.build import build_gait
+from caudal.onboard.gait.cpg import CpgGait
+from caudal.onboard.gait.gait import TableGait
+from caudal.onboard.gait.phase import MASK
+from caudal.onboard.gait.shape import shape_of
+from caudal.onboard.gait.wave import Wave
+from caudal.tools.cli.gait import chord_error_m, lateral_error_m, node_error_m
 
 RATE_HZ = 100
 STEADY_TICKS = 600
@@ -30,7 +30,7 @@ PHASES = 20
 
 
 def settings(*overrides: str) -> dict:
-    return onboard.vehicle.read(VehicleFile.open(onboard.vehicle.find("fish"), overrides))
+    return vehicles.read(VehicleFile.open(vehicles.find("fish"), overrides))
 
 
 SETTINGS = settings()

@@ -5,11 +5,12 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hal.build import build_board
-from hal.fixed import ONE, fixed
-from onboard.modes import TAIL
-from onboard.safety import ACTIONS, DISARM, NEUTRAL, NONE, Gate, Row, Watch
-from onboard.state import State
+from caudal.hal.core.build import build_board
+from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.onboard.core.failsafe import ACTIONS, DISARM, NEUTRAL, NONE, Row, Watch
+from caudal.onboard.core.limiter import Gate
+from caudal.onboard.core.modes import TAIL
+from caudal.onboard.core.state import State
 
 RATE_HZ = 100
 LIMITS = ((-1.1, 1.1, 12.0, "off"), (-0.5, 1.0, 3.0, 0.25), (0.1, 0.9, 0.004, 0.9))

@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 from tank import STEP_S, Sensors, Truth, motion, swim
 
-from tools.identify_errors import not_excited
-from tools.identify_motion import Readings
-from tools.identify_predict import predict
-from tools.identify_result import identify
-from tools.identify_shoot import pack, shoot
-from tools.identify_smooth import Source, fit_curve
-from tools.identify_squares import is_inertia, solve
-from tools.identify_track import track
-from tools.motion_model import (
+from caudal.tools.common.output import Refused
+from caudal.tools.identify.least_squares import is_inertia, solve
+from caudal.tools.identify.motion import Readings
+from caudal.tools.identify.pipeline import identify
+from caudal.tools.identify.predict import predict
+from caudal.tools.identify.rigid_body_model import (
     ALL,
     ALL_SETS,
     LEVEL,
@@ -23,7 +20,10 @@ from tools.motion_model import (
     matrices,
     regressor,
 )
-from tools.say import Refused
+from caudal.tools.identify.shooting import pack, shoot
+from caudal.tools.identify.smoothing_spline import Source, fit_curve
+from caudal.tools.identify.standard_errors import not_excited
+from caudal.tools.identify.trajectory import track
 
 GUESS = Matrices(np.diag([20.0, 30.0, 40.0, 1.0, 1.0, 1.0]), np.eye(6), np.zeros(6), 0.0, 2.0, 0.0)
 DIAGONALS = {

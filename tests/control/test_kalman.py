@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from onboard.estimate.kalman import GATE, PATIENCE, Angle, Axis
+from caudal.onboard.estimate.kalman import GATE, PATIENCE, Angle, Axis
 
 DT = 0.02
 NOISE = {"push_m_s2": 0.01, "push_s": 10.0, "gust_m_s2": 0.02}

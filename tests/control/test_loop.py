@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import onboard.vehicle
-from hal.vehicle_file import VehicleFile
-from onboard.app import build_loop
-from onboard.safety import DISARM, NEUTRAL
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.onboard import vehicles
+from caudal.onboard.build import build_loop
+from caudal.onboard.core.failsafe import DISARM, NEUTRAL
 
-SETTINGS = onboard.vehicle.read(VehicleFile.open(onboard.vehicle.find("fish")))
+SETTINGS = vehicles.read(VehicleFile.open(vehicles.find("fish")))
 SENSORS = SETTINGS["sensors"]
 VITAL = [k for k, s in enumerate(SENSORS) if s["name"] in ("heading", "turn_rate")]
 FAILSAFE = next(row for row in SETTINGS["failsafes"] if row["name"] == "attitude_lost")

@@ -4,18 +4,18 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onboard.control.matrix import inverse
-from onboard.control.motion import Motion
-from tools import motion_model
+from caudal.onboard.control.matrix import inverse
+from caudal.onboard.control.motion import Motion
+from caudal.tools.identify import rigid_body_model
 
 
 def vehicle(seed):
     """A model with like sides, and its numbers by name."""
     rng = np.random.default_rng(seed)
-    values = {name: float(rng.normal()) for name in motion_model.ALL_SETS["quadratic"]}
+    values = {name: float(rng.normal()) for name in rigid_body_model.ALL_SETS["quadratic"]}
     for k in range(1, 7):
         values[f"m{k}{k}"] = 10.0 + float(rng.uniform(0, 5))
-    m = motion_model.matrices(values)
+    m = rigid_body_model.matrices(values)
     settings = {
         "inertia": m.inertia.tolist(),
         "drag": m.drag.tolist(),
@@ -33,8 +33,8 @@ def test_it_says_what_the_identified_model_says(seed):
     rng = np.random.default_rng(seed + 1)
     v, a, (roll, pitch) = rng.normal(size=6), rng.normal(size=6), rng.uniform(-1, 1, 2)
     names = tuple(values)
-    y = motion_model.regressor(
-        motion_model.coefficients(names), motion_model.features(v[None], a[None], roll, pitch)
+    y = rigid_body_model.regressor(
+        rigid_body_model.coefficients(names), rigid_body_model.features(v[None], a[None], roll, pitch)
     )
     wrench = y @ np.array([values[name] for name in names])
     out = [0.0] * 6
@@ -45,7 +45,7 @@ def test_it_says_what_the_identified_model_says(seed):
 @given(st.integers(0, 10_000))
 def test_coriolis_forces_do_no_work(seed):
     values = vehicle(seed)[1]
-    m = motion_model.matrices({name: values[name] for name in motion_model.INERTIA})
+    m = rigid_body_model.matrices({name: values[name] for name in rigid_body_model.INERTIA})
     still = Motion(
         {
             "inertia": m.inertia.tolist(),

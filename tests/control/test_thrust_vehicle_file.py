@@ -2,9 +2,9 @@
 
 import pytest
 
-from hal.vehicle_file import VehicleFileError
-from tools.cli import main
-from tools.vehicles import open_vehicle
+from caudal.hal.vehicle_file.reader import VehicleFileError
+from caudal.tools.cli.main import main
+from caudal.tools.config.vehicle import open_vehicle
 
 WRONG = {
     "control.model.inertia.0.2=2.0": ["control.model.inertia", "row 3 column 1"],

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from caudal.tools.deploy.pi_release import seal
 from tests.conftest import ROOT
-from tools.deploy_pi_release import seal
 
 SYSTEM = ROOT / "deploy" / "pi" / "system"
 PROGRAM = SYSTEM / "usr/local/sbin/caudal-release"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from caudal.tools.cli.main import main
+from caudal.tools.deploy.pi_release import Run, read_requirements
 from tests.conftest import ROOT
 from tests.deploy.conftest import Card
-from tools.cli import main
-from tools.deploy_pi_release import Run, read_requirements
 
 FISH = ROOT / "onboard" / "vehicles" / "fish.toml"
 
@@ -31,7 +31,7 @@ def deployed(tmp_path_factory) -> tuple[Card, dict]:
     """A card of this machine's own architecture with a whole release on it."""
     card = Card(tmp_path_factory.mktemp("deployed") / "card")
     words = ["--root", str(card.root), "fish", "--scenario", "cruise", "--set", "gait.source=table"]
-    command = [sys.executable, "-m", "tools.cli", "deploy", "pi", *words, "--json"]
+    command = [sys.executable, "-m", "caudal.tools.cli.main", "deploy", "pi", *words, "--json"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return card, json.loads(done.stdout)

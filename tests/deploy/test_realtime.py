@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 
-from onboard.notify import Notifier
+from caudal.onboard.run.systemd import Notifier
 from tests.conftest import ROOT, left_out
 
 
@@ -85,7 +85,7 @@ def test_what_could_not_be_had_comes_back_as_sentences_and_nothing_raises():
     said = python(
         """
         import resource
-        from onboard import realtime
+        from caudal.onboard.run import realtime
         import os
         for limit in (resource.RLIMIT_RTPRIO, resource.RLIMIT_MEMLOCK):
             resource.setrlimit(limit, (0, 0))
@@ -109,7 +109,7 @@ def test_the_loops_thread_is_first_in_line_and_those_it_starts_are_not():
     said = python(
         """
         import os, threading
-        from onboard import realtime
+        from caudal.onboard.run import realtime
         assert realtime.set_up(50, cpu=min(os.sched_getaffinity(0))) == []
         print(os.sched_getscheduler(0) & ~os.SCHED_RESET_ON_FORK == os.SCHED_FIFO, os.sched_getparam(0).sched_priority)
         print(len(os.sched_getaffinity(0)))

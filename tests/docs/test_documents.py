@@ -5,12 +5,12 @@ import subprocess
 
 import pytest
 
+from caudal.tools.cli.main import COMMANDS
 from tests.conftest import ROOT, left_out
 from tests.docs.blocks import FENCE, KINDS, PROGRAMS, blocks_of, inline_commands, spelled_out
 from tests.docs.desk import Desk
 from tests.docs.here_and_elsewhere import PARSED, SHORTER
 from tests.docs.words import WrongWords, read_mention
-from tools.cli import COMMANDS
 
 NAMES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "deploy/README.md"]
 NAMES += [f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))]

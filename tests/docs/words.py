@@ -3,7 +3,8 @@
 import argparse
 from unittest.mock import patch
 
-from tools import cli, options
+from caudal.tools.cli import main as cli
+from caudal.tools.common import options
 
 CHOSEN = {"N": "1", "S": "1", "M": "1", "KIND": "sensor", "KEY=A:B:N": "key=1:2:3"}  # what the reader chooses
 FILLERS = 3  # so many arguments at most does a command ask for

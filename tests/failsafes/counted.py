@@ -5,7 +5,7 @@ tests/conftest.py takes the hooks in. A run of the whole file that executed fewe
 
 import re
 
-from onboard.spec_failsafe import TABLE
+from caudal.onboard.tables.failsafe import TABLE
 
 BENCHES = ("sim", "hil")
 ALL = {f"{row}-{bench}" for row in TABLE for bench in BENCHES}

@@ -10,10 +10,10 @@ import argparse
 import sys
 from typing import Any
 
-import onboard.vehicle
-from onboard.observe import Observer
-from tools.fleet import Fleet
-from tools.vehicles import open_scenario, open_vehicle
+from caudal.onboard import vehicles
+from caudal.onboard.core.actuator_monitor import Observer
+from caudal.tools.config.vehicle import open_scenario, open_vehicle
+from caudal.tools.simulate.fleet import Fleet
 
 
 class Judged:
@@ -63,7 +63,7 @@ def main() -> int:
     words.add_argument("--seeds", type=int, default=3)
     args = words.parse_args()
     false = runs = 0
-    for vehicle in args.vehicles or onboard.vehicle.names():
+    for vehicle in args.vehicles or vehicles.names():
         for scenario in open_vehicle(vehicle).settings["scenarios"]:
             for seed in range(1, args.seeds + 1):
                 marked, said = swim(vehicle, scenario, args.seconds, seed)

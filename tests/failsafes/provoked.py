@@ -6,16 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from hal.ports import Port
-from hal.sim import SimDriver
-from onboard.link.controller import Controller
-from onboard.loop import Loop
-from tools.faulty import FaultyPort
-from tools.fleet import Fleet, Own
-from tools.plant_end import PlantEnd
-from tools.pty_line import open_line
-from tools.remote import Remote
-from tools.vehicles import open_scenario
+from caudal.hal.serial_ports import Port
+from caudal.hal.sim import SimDriver
+from caudal.onboard.core.loop import Loop
+from caudal.onboard.link.controller import Controller
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.faults.faulty_port import FaultyPort
+from caudal.tools.hil.plant_side import PlantEnd
+from caudal.tools.hil.pty import open_line
+from caudal.tools.hil.remote_vehicle import Remote
+from caudal.tools.simulate.fleet import Fleet, Own
 
 NAN = float("nan")
 
@@ -44,7 +44,7 @@ class Bench:
         return self.vehicle.settings["rate_hz"]
 
     def upset(self, *texts: str) -> None:
-        """From the next tick on (tools/upsets.py), until it is mended."""
+        """From the next tick on (tools/faults/kinds.py), until it is mended."""
         for text in texts:
             self.fleet.upset(self.fleet.swimmers[0].name, text)
 

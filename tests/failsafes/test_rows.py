@@ -5,15 +5,15 @@ import subprocess
 
 import pytest
 
-import onboard.vehicle
-from onboard import modes
-from onboard.safety import DISARM, DROP, HOLD, NEUTRAL, SLOW, SURFACE
-from onboard.spec_failsafe import TABLE
+from caudal.onboard import vehicles
+from caudal.onboard.core import modes
+from caudal.onboard.core.failsafe import DISARM, DROP, HOLD, NEUTRAL, SLOW, SURFACE
+from caudal.onboard.tables.failsafe import TABLE
+from caudal.tools.cli.failsafes import markdown
+from caudal.tools.config.vehicle import open_vehicle
 from tests.conftest import ROOT
 from tests.failsafes import counted
 from tests.failsafes.provoked import CAUSES, Bench, Cuttable, Simulated, Wired
-from tools.failsafes import markdown
-from tools.vehicles import open_vehicle
 
 BENCHES = {"sim": Simulated, "hil": Wired}
 SETTLED_TICKS = 60
@@ -113,7 +113,7 @@ def clears(bench: Bench, row) -> None:
 def test_every_row_has_a_cause_and_every_vehicle_the_rows_that_its_parts_allow():
     assert sorted(CAUSES) == sorted(TABLE)
     rows = {}
-    for name in onboard.vehicle.names():
+    for name in vehicles.names():
         rows[name] = [row["name"] for row in open_vehicle(name).settings["failsafes"]]
         assert len(rows[name]) <= 30, f"{name}: more rows than a microcontroller's integer has bits"
     assert set().union(*rows.values()) >= set(TABLE)

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from onboard import safety
-from onboard.blackbox import BlackBox
-from onboard.loop import Loop
-from sim_plant.model import PlantDiverged
+from caudal.onboard.core import failsafe
+from caudal.onboard.core.loop import Loop
+from caudal.onboard.log.tick_log import BlackBox
+from caudal.sim_plant.tree.model import PlantDiverged
+from caudal.tools.campaign.campaign import Case, Outcome, plan, run_case
+from caudal.tools.campaign.minimize import command, save, shrink
+from caudal.tools.cli.main import main
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.faults.kinds import read_upset
+from caudal.tools.simulate.fleet import Fleet
 from tests.conftest import EEL, ROOT
-from tools.campaign import Case, Outcome, plan, run_case
-from tools.cli import main
-from tools.fleet import Fleet
-from tools.shrink import command, save, shrink
-from tools.upsets import read_upset
-from tools.vehicles import open_scenario
 
 FISH = Case("fish", ("world.pool.vehicles=1",), "pool", 1, 4.0, ())
 RUNS = {"fish": 40, "ray": 40, "snake": 30, "rov": 40, "hybrid": 8}
@@ -51,7 +51,7 @@ def test_a_campaign_that_is_stopped_tells_what_it_has_found(capsys, tmp_path, mo
         ran.append(case)
         return run_case(case)
 
-    monkeypatch.setattr("tools.faults.run_case", run_some)
+    monkeypatch.setattr("caudal.tools.campaign.command.run_case", run_some)
     words = ("--runs", "9", "--for", "1", "--jobs", "1", "--out", str(tmp_path))
     result = faults(capsys, "fish", *words, code=1)
     assert (result["runs"], result["stopped_early"], result["broken"]) == (3, True, [])
@@ -66,7 +66,7 @@ def stopped_in_its_fifth(case: Case) -> Outcome:
 
 def test_a_campaign_in_processes_that_is_stopped_begins_no_further_run(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("tools.faults.run_case", stopped_in_its_fifth)
+    monkeypatch.setattr("caudal.tools.campaign.command.run_case", stopped_in_its_fifth)
     result = faults(capsys, "fish", "--runs", "60", "--jobs", "2", "--out", "broken", code=1)
     assert result["stopped_early"] and result["runs"] < 60
     assert len(list(tmp_path.glob("ran-*"))) < 60
@@ -79,7 +79,7 @@ def kills_its_worker(case: Case) -> Outcome:
 
 
 def test_a_worker_that_dies_costs_its_own_run_alone(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("tools.faults.run_case", kills_its_worker)
+    monkeypatch.setattr("caudal.tools.campaign.command.run_case", kills_its_worker)
     result = faults(capsys, "fish", "--runs", "30", "--jobs", "2", "--out", str(tmp_path), code=1)
     assert (result["runs"], result["stopped_early"]) == (30, False)
     assert [entry["run"] for entry in result["broken"]] == [2, 7]
@@ -135,11 +135,11 @@ def forgets_the_latch(row, state):
     return STEP(row, state)
 
 
-STEP = safety.Row.step
+STEP = failsafe.Row.step
 PLANTED = {
-    "slew": (safety.Gate, "_limit", no_slew, ["station"]),
-    "safe": (safety.Row, "step", never, ["bus"]),
-    "rules": (safety.Row, "step", forgets_the_latch, ["nan"]),
+    "slew": (failsafe.Gate, "_limit", no_slew, ["station"]),
+    "safe": (failsafe.Row, "step", never, ["bus"]),
+    "rules": (failsafe.Row, "step", forgets_the_latch, ["nan"]),
     "alive": (Loop, "fail", lambda loop, reason: setattr(loop, "fault", reason), ["exception"]),
     "recorded": (BlackBox, "_note_changes", lambda box, time_ns: None, ["bus"]),
 }
@@ -237,7 +237,7 @@ def test_dask_workers_and_processes_give_what_one_process_gives(capsys, tmp_path
 
 
 def test_bad_arguments_are_refused_in_a_sentence_before_anything_runs(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("tools.faults.run_case", lambda case: pytest.fail("it ran"))
+    monkeypatch.setattr("caudal.tools.campaign.command.run_case", lambda case: pytest.fail("it ran"))
     (tmp_path / "file").touch()
     for words, sentence in (
         (("fish", "--for", "0.3"), "faults begin after half a second"),

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from tools.campaign import Case, run_case
-from tools.fleet import Fleet
-from tools.vehicles import open_scenario
+from caudal.tools.campaign.campaign import Case, run_case
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.simulate.fleet import Fleet
 
 
 @pytest.mark.parametrize("fault", ["spikes:turn_rate@1.9+0.11*9.364", "drifting:turn_rate@0.84*24.54"])

@@ -2,13 +2,13 @@
 
 import pytest
 
-from onboard.estimate.pose import PoseEstimator
-from onboard.observe import Observer
-from onboard.safety import Row
-from onboard.state import Estimate
-from tools.campaign import Case, plan, run_case
-from tools.say import Refused
-from tools.vehicles import open_scenario
+from caudal.onboard.core.actuator_monitor import Observer
+from caudal.onboard.core.failsafe import Row
+from caudal.onboard.core.state import Estimate
+from caudal.onboard.estimate.pose import PoseEstimator
+from caudal.tools.campaign.campaign import Case, plan, run_case
+from caudal.tools.common.output import Refused
+from caudal.tools.config.vehicle import open_scenario
 
 FISH = ("fish", ("world.pool.vehicles=1",), "pool")
 ROV = ("rov", (), "station")

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from onboard.log import Log
-from tools.cli import main
-from tools.fleet import Fleet
-from tools.say import Refused
-from tools.upsets import FAMILIES, read_upset, upsets_of
-from tools.vehicles import open_scenario
+from caudal.onboard.log.reader import Log
+from caudal.tools.cli.main import main
+from caudal.tools.common.output import Refused
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.faults.kinds import FAMILIES, read_upset, upsets_of
+from caudal.tools.simulate.fleet import Fleet
 
 VEHICLES = ("fish", "ray", "snake", "rov", "hybrid")
 

@@ -2,8 +2,8 @@
 
 import types
 
-from hal.emulated.smbus import EmulatedSMBus
-from hal.pi.bus import I2cBus
+from caudal.hal.emulated.smbus import EmulatedSMBus
+from caudal.hal.pi.bus import I2cBus
 
 
 class Bench:

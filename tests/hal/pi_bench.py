@@ -1,10 +1,10 @@
 """A bench for the Pi's drivers: emulated chips on a bus whose time is simulated, and the worker that runs devices."""
 
-from hal.emulated.chip import Chip
-from hal.emulated.smbus import EmulatedSMBus
-from hal.pi.bus import I2cBus
-from hal.pi.slot import Slot
-from hal.pi.worker import SimulatedClock, Worker
+from caudal.hal.emulated.chip import Chip
+from caudal.hal.emulated.smbus import EmulatedSMBus
+from caudal.hal.pi.bus import I2cBus
+from caudal.hal.pi.slot import Slot
+from caudal.hal.pi.worker import SimulatedClock, Worker
 
 TICK_US = 1_000
 

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hal.board import NEVER, Actuator, Board, Sensor
-from hal.fixed import ONE
-from hal.maps import LinearSensor, ServoMap, ThrusterMap, ValveMap
-from hal.maps import TableCurve as Points
+from caudal.hal.core.board import NEVER, Actuator, Board, Sensor
+from caudal.hal.core.fixed_point import ONE
+from caudal.hal.core.maps import LinearSensor, ServoMap, ThrusterMap, ValveMap
+from caudal.hal.core.maps import TableCurve as Points
 
 
 class ListDriver:

@@ -4,9 +4,9 @@ import threading
 
 import pytest
 
-from hal.pi.driver import Outputs, PiDriver
-from hal.pi.slot import RESTART_US, DeviceError, Slot
-from hal.pi.worker import LATE_US, SimulatedClock, Worker, clock_us, next_period
+from caudal.hal.pi.driver import Outputs, PiDriver
+from caudal.hal.pi.slot import RESTART_US, DeviceError, Slot
+from caudal.hal.pi.worker import LATE_US, SimulatedClock, Worker, clock_us, next_period
 
 
 class Scripted:

@@ -9,7 +9,7 @@ from chip_bench import Bench
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hal.emulated.bno055 import Bno055
+from caudal.hal.emulated.bno055 import Bno055
 
 NDOF, IMU, CONFIG = b"\x3d\x0c", b"\x3d\x08", b"\x3d\x00"
 

@@ -4,11 +4,11 @@ import pytest
 from chip_bench import Bench
 from smbus2 import SMBus, i2c_msg
 
-from hal.emulated.ads1115 import Ads1115
-from hal.emulated.bno055 import Bno055
-from hal.emulated.ina219 import Ina219
-from hal.emulated.ms5837 import Ms5837, crc4
-from hal.emulated.pca9685 import Pca9685
+from caudal.hal.emulated.ads1115 import Ads1115
+from caudal.hal.emulated.bno055 import Bno055
+from caudal.hal.emulated.ina219 import Ina219
+from caudal.hal.emulated.ms5837 import Ms5837, crc4
+from caudal.hal.emulated.pca9685 import Pca9685
 
 IDS = bytes((0xA0, 0xFB, 0x32, 0x0F))
 

@@ -10,8 +10,8 @@ from chip_bench import Bench
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hal.emulated.ads1115 import FULL_SCALE_UV, RATES_HZ, Ads1115
-from hal.emulated.ina219 import Ina219
+from caudal.hal.emulated.ads1115 import FULL_SCALE_UV, RATES_HZ, Ads1115
+from caudal.hal.emulated.ina219 import Ina219
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from chip_bench import Bench
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hal.emulated.ms5837 import EXAMPLE, Ms5837, crc4, make_prom, remainder
+from caudal.hal.emulated.ms5837 import EXAMPLE, Ms5837, crc4, make_prom, remainder
 
 D1_4096, D2_4096, ADC = b"\x48", b"\x58", b"\x00"
 

@@ -11,7 +11,7 @@ from chip_bench import Bench
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hal.emulated.pca9685 import Pca9685, open_registers, pulses_of
+from caudal.hal.emulated.pca9685 import Pca9685, open_registers, pulses_of
 
 STEP_50_HZ_US = 122 / 25  # prescale 121
 
@@ -240,7 +240,7 @@ def test_a_brown_out_stops_every_pulse(bench):
 
 SWIMS_AND_IS_KILLED = """
 import os, signal, sys
-from hal.emulated.pca9685 import Pca9685, open_registers
+from caudal.hal.emulated.pca9685 import Pca9685, open_registers
 chip = Pca9685(lambda: 0, oscillator_hz=26.3e6, registers=open_registers(sys.argv[1]))
 for message in (b"\\xfe\\x79", b"\\x00\\x21", b"\\x06\\x00\\x00\\x33\\x01"):
     chip.write(message)

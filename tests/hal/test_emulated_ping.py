@@ -10,8 +10,8 @@ from brping import PingMessage, definitions
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hal.emulated.ping import Ping1d
-from hal.emulated.ping_pty import PingPty
+from caudal.hal.emulated.ping import Ping1d
+from caudal.hal.emulated.ping_pty import PingPty
 
 # The messages of this device alone: in the package's table of all, 1211 is another device's (0.2.5).
 MESSAGES = definitions.payload_dict_ping1d

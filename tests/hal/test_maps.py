@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hal.fixed import ONE, fixed, to_float
-from hal.maps import LinearSensor, PolynomialCurve, ServoMap, TableCurve, TableSensor, ThrusterMap, ValveMap
+from caudal.hal.core.fixed_point import ONE, fixed, to_float
+from caudal.hal.core.maps import (
+    LinearSensor,
+    PolynomialCurve,
+    ServoMap,
+    TableCurve,
+    TableSensor,
+    ThrusterMap,
+    ValveMap,
+)
 
 LARGEST_RAD = 3.2  # what a vehicle file may ask of a servo
 

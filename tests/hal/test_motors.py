@@ -2,9 +2,9 @@
 
 import pytest
 
-import hal.spec
-from hal.build import build_map
-from hal.vehicle_file import VehicleFile, VehicleFileError
+from caudal.hal.core.build import build_map
+from caudal.hal.tables import channels
+from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
 
 MOTOR = """
 [motor.m]
@@ -34,7 +34,7 @@ def read(motor: str = MOTOR, low_us: int = 1100, count: int = 2):
     thrusters = "".join(
         THRUSTER.format(name=f"jet_{k}", port=k, low_us=low_us if k else 1100) for k in range(count)
     )
-    return hal.spec.read(VehicleFile.parse(motor + thrusters, "mine.toml"))["actuators"]
+    return channels.read(VehicleFile.parse(motor + thrusters, "mine.toml"))["actuators"]
 
 
 def test_every_thruster_on_a_motor_gets_its_curves():

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hal.emulated.bno055 import Bno055
-from hal.pi.bno055 import ANGLES, REGISTERS, Imu, wrapped
-from hal.pi.slot import Slot
+from caudal.hal.emulated.bno055 import Bno055
+from caudal.hal.pi.bno055 import ANGLES, REGISTERS, Imu, wrapped
+from caudal.hal.pi.slot import Slot
 from tests.hal.pi_bench import Bench, taken
 
 COUNTS = {

@@ -2,12 +2,13 @@
 
 import pytest
 
-from hal import pi_spec, spec
-from hal.build import build_board
-from hal.emulated.wiring import EmulatedParts
-from hal.fixed import fixed
-from hal.pi.build import build_driver
-from hal.vehicle_file import VehicleFile, VehicleFileError
+from caudal.hal.core.build import build_board
+from caudal.hal.core.fixed_point import fixed
+from caudal.hal.emulated.wiring import EmulatedParts
+from caudal.hal.pi.build import build_driver
+from caudal.hal.tables import channels
+from caudal.hal.tables import pi as pi_spec
+from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
 
 FILE = """
 [actuator.fin]
@@ -47,7 +48,7 @@ absent = ["coil"]
 
 def read(text: str = FILE):
     file = VehicleFile.parse(text, "bench.toml")
-    settings = spec.read(file)
+    settings = channels.read(file)
     return settings, pi_spec.read(file, settings)
 
 

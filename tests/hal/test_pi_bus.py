@@ -5,9 +5,9 @@ import errno
 import pytest
 from adafruit_bus_device.i2c_device import I2CDevice
 
-from hal.emulated.chip import Chip
-from hal.pi.bus import I2cBus
-from hal.pi.slot import Slot
+from caudal.hal.emulated.chip import Chip
+from caudal.hal.pi.bus import I2cBus
+from caudal.hal.pi.slot import Slot
 from tests.hal.pi_bench import Bench
 
 

@@ -6,8 +6,8 @@ import gpiod
 import pytest
 from gpiod.line import Bias, Direction, Value
 
-from hal.pi.gpio import OutputEnable, Switch, open_input, open_output
-from hal.pi.slot import Slot
+from caudal.hal.pi.gpio import OutputEnable, Switch, open_input, open_output
+from caudal.hal.pi.slot import Slot
 from tests.hal.pi_bench import Bench, taken
 
 

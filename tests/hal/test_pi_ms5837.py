@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hal.emulated.ms5837 import Ms5837
-from hal.pi.ms5837 import Depth, compensate, crc4, depth_mm, telling_words
-from hal.pi.slot import Slot
+from caudal.hal.emulated.ms5837 import Ms5837
+from caudal.hal.pi.ms5837 import Depth, compensate, crc4, depth_mm, telling_words
+from caudal.hal.pi.slot import Slot
 from tests.hal.pi_bench import Bench, taken
 
 # The examples of the datasheets: coefficients, D1, D2 -> temperature, pressure.

@@ -5,8 +5,8 @@ from adafruit_pca9685 import PCA9685
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hal.emulated.pca9685 import Pca9685
-from hal.pi.pca9685 import Pulses, Scale, prescale, registers
+from caudal.hal.emulated.pca9685 import Pca9685
+from caudal.hal.pi.pca9685 import Pulses, Scale, prescale, registers
 from tests.hal.pi_bench import Bench
 
 clocks = st.integers(23_000_000, 27_000_000)

@@ -11,11 +11,11 @@ from brping import PingMessage, definitions
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hal.emulated.ping import Ping1d
-from hal.emulated.ping_pty import PingPty
-from hal.pi.line import Lines, open_serial
-from hal.pi.ping import MESSAGES, Reader, Sonar, request
-from hal.pi.slot import Slot
+from caudal.hal.emulated.ping import Ping1d
+from caudal.hal.emulated.ping_pty import PingPty
+from caudal.hal.pi.line import Lines, open_serial
+from caudal.hal.pi.ping import MESSAGES, Reader, Sonar, request
+from caudal.hal.pi.slot import Slot
 from tests.hal.pi_bench import Bench, taken
 
 

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hal.emulated.ads1115 import Ads1115
-from hal.emulated.ina219 import Ina219
-from hal.pi.ads1115 import GAINS, Adc, count_of
-from hal.pi.ina219 import Power
-from hal.pi.slot import Slot
+from caudal.hal.emulated.ads1115 import Ads1115
+from caudal.hal.emulated.ina219 import Ina219
+from caudal.hal.pi.ads1115 import GAINS, Adc, count_of
+from caudal.hal.pi.ina219 import Power
+from caudal.hal.pi.slot import Slot
 from tests.hal.pi_bench import Bench, taken
 
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hal.emulated.pca9685 import Pca9685
-from hal.pi.pca9685 import Pulses
-from hal.pi.slot import Slot
-from hal.pi.valve import FULL_DUTY, Coil, CurrentLoop, Valves
+from caudal.hal.emulated.pca9685 import Pca9685
+from caudal.hal.pi.pca9685 import Pulses
+from caudal.hal.pi.slot import Slot
+from caudal.hal.pi.valve import FULL_DUTY, Coil, CurrentLoop, Valves
 from tests.hal.pi_bench import Bench
 
 FULL_UA = 500_000

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hal.emulated.lines import CoilBoard
-from hal.pi.slot import DeviceError
-from hal.pi.valve_line import ValveLine
-from hal.vehicle_file import VehicleFileError
-from tools.vehicles import open_vehicle
+from caudal.hal.emulated.lines import CoilBoard
+from caudal.hal.pi.slot import DeviceError
+from caudal.hal.pi.valve_line import ValveLine
+from caudal.hal.vehicle_file.reader import VehicleFileError
+from caudal.tools.config.vehicle import open_vehicle
 
 
 def started(board: CoilBoard):

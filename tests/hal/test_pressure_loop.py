@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import hal.spec
-from hal.build import build_board
-from hal.fixed import fixed
-from hal.maps import LinearSensor, ValveMap
-from hal.pressure import PressureMap
-from hal.vehicle_file import VehicleFile, VehicleFileError
+from caudal.hal.core.build import build_board
+from caudal.hal.core.fixed_point import fixed
+from caudal.hal.core.maps import LinearSensor, ValveMap
+from caudal.hal.core.pressure_loop import PressureMap
+from caudal.hal.tables import channels as hal_spec
+from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
 from tests.portable.bench_valve import PA_PER_COUNT, BenchValve
 
 RATE_HZ, TICK_MS = 50, 20
@@ -60,7 +60,7 @@ class Bench:
 
     def __init__(self, valve: BenchValve, text: str = FILE) -> None:
         self.valve, self.current_ua, self.deaf = valve, 0, False
-        channels = hal.spec.read(VehicleFile.parse(text, "mine.toml"))
+        channels = hal_spec.read(VehicleFile.parse(text, "mine.toml"))
         self.board = build_board(channels, self, RATE_HZ)
 
     def read(self, counts):
@@ -207,5 +207,5 @@ def test_whatever_is_measured_the_current_is_whole_and_within_trim_and_coil(rows
 def test_a_loop_that_cannot_be_closed_is_refused(old, new, words):
     assert old in FILE
     with pytest.raises(VehicleFileError) as refused:
-        hal.spec.read(VehicleFile.parse(FILE.replace(old, new, 1), "mine.toml"))
+        hal_spec.read(VehicleFile.parse(FILE.replace(old, new, 1), "mine.toml"))
     assert words in str(refused.value)

@@ -14,9 +14,9 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tools.remote import DEAD_MAN_TICKS
-from tools.vehicles import open_vehicle
-from tools.wire import Wire
+from caudal.tools.config.vehicle import open_vehicle
+from caudal.tools.hil.fixture import Wire
+from caudal.tools.hil.remote_vehicle import DEAD_MAN_TICKS
 
 LENGTHS_S = (0.5, 2.0, 10.0)
 PATIENCE_S = (

@@ -18,7 +18,7 @@ class Sides:
         self._all: list[subprocess.Popen] = []
 
     def start(self, *words: object) -> subprocess.Popen:
-        command = [sys.executable, "-m", "tools.cli", *map(str, words)]
+        command = [sys.executable, "-m", "caudal.tools.cli.main", *map(str, words)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         self._all.append(subprocess.Popen(command, cwd=self._folder, text=True, **pipes))
         return self._all[-1]

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from hal.ports import Port
+from caudal.hal.serial_ports import Port
+from caudal.tools.hil.pty import open_line
 from tests.conftest import EEL
-from tools.pty_line import open_line
 
 OFF = [0, 0, 0, 0, 0]  # no pulse on any of the fish's servos
 SLEW_US = 12.0 * 636.6 / 100  # the fish's slew limit in microseconds a tick
@@ -41,11 +41,21 @@ def test_bench_and_simulation_command_the_same_to_the_bit(caudal, vehicle, scena
 def test_a_controller_with_another_vehicle_file_is_refused_naming_both(caudal):
     master, slave = open_line()
     line = os.ttyname(slave)
-    other = [sys.executable, "-m", "tools.cli", "run", "fish", "--on", f"hil:{line}", "--set", "gait.rows=20"]
+    other = [
+        sys.executable,
+        "-m",
+        "caudal.tools.cli.main",
+        "run",
+        "fish",
+        "--on",
+        f"hil:{line}",
+        "--set",
+        "gait.rows=20",
+    ]
     controller = subprocess.Popen(other, stderr=subprocess.PIPE, text=True, cwd=caudal.folder)
     relay = Port(master, "bench")
-    from tools.plant_end import PlantEnd, Refusal
-    from tools.vehicles import open_vehicle
+    from caudal.tools.config.vehicle import open_vehicle
+    from caudal.tools.hil.plant_side import PlantEnd, Refusal
 
     vehicle = open_vehicle("fish")
     with pytest.raises(Refusal, match=vehicle.file.digest()[:16]) as refused:
@@ -123,7 +133,7 @@ def test_free_running_nothing_is_lost_and_it_swims(caudal):
 
 
 def test_free_running_a_silent_controller_is_found_gone_after_its_ticks():
-    from tools.remote import DEAD_MAN_TICKS, Remote
+    from caudal.tools.hil.remote_vehicle import DEAD_MAN_TICKS, Remote
 
     class Silent:
         def collect(self, tick):
@@ -166,10 +176,10 @@ def test_the_fixture_serves_tests_in_a_repository_of_its_users(tmp_path):
 
 
 def test_answers_that_come_two_at_a_time_are_all_read():
-    from onboard.link.frame import OUTPUTS, Encoder, wire_size
-    from onboard.link.layout import outputs_layout
-    from tools.plant_end import PlantEnd
-    from tools.vehicles import open_vehicle
+    from caudal.onboard.link.frame import OUTPUTS, Encoder, wire_size
+    from caudal.onboard.link.layout import outputs_layout
+    from caudal.tools.config.vehicle import open_vehicle
+    from caudal.tools.hil.plant_side import PlantEnd
 
     vehicle = open_vehicle("fish")
     layout = outputs_layout(vehicle.settings["actuators"])

@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from onboard.log import Log
+from caudal.onboard.log.reader import Log
+from caudal.tools.hil.remote_vehicle import DEAD_MAN_TICKS
+from caudal.tools.hil.slew_back import Ramp
 from tests.hil.cuts import LENGTHS_S, Cutter
 from tests.hil.sides import free_tcp_port, said, swims_on
-from tools.ramp import Ramp
-from tools.remote import DEAD_MAN_TICKS
 
 
 @pytest.mark.parametrize("length_s", LENGTHS_S)

@@ -8,10 +8,10 @@ import time
 
 import pytest
 
-from hal.ports import PortError
+from caudal.hal.serial_ports import PortError
+from caudal.tools.hil.pty import open_line
+from caudal.tools.hil.reconnecting_port import Plug
 from tests.hil.sides import free_tcp_port, said, swims_on
-from tools.plug import Plug
-from tools.pty_line import open_line
 
 
 def ended_well(plant: subprocess.Popen, controller: subprocess.Popen) -> None:

@@ -11,10 +11,19 @@ import atheris
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 with atheris.instrument_imports():
-    from onboard.link.arrivals import TICKS
-    from onboard.link.frame import BYE, HELLO, LARGEST_PAYLOAD, OUTPUTS, READINGS, Decoder, Encoder, wire_size
-    from onboard.link.hello import SIZE, Hello
-    from onboard.link.layout import Layout
+    from caudal.onboard.link.arrivals import TICKS
+    from caudal.onboard.link.frame import (
+        BYE,
+        HELLO,
+        LARGEST_PAYLOAD,
+        OUTPUTS,
+        READINGS,
+        Decoder,
+        Encoder,
+        wire_size,
+    )
+    from caudal.onboard.link.hello import SIZE, Hello
+    from caudal.onboard.link.layout import Layout
 
 LAYOUT = Layout("hihhhhi")
 SIZES = {HELLO: SIZE, READINGS: LAYOUT.size, OUTPUTS: LARGEST_PAYLOAD, BYE: 0}

@@ -12,9 +12,9 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from onboard.link.arrivals import LATE, TICKS
-from onboard.link.frame import BYE, HELLO, OUTPUTS, READINGS, Decoder, Encoder, wire_size
-from onboard.link.hello import SIZE
+from caudal.onboard.link.arrivals import LATE, TICKS
+from caudal.onboard.link.frame import BYE, HELLO, OUTPUTS, READINGS, Decoder, Encoder, wire_size
+from caudal.onboard.link.hello import SIZE
 
 SIZES = {HELLO: SIZE, READINGS: 32, OUTPUTS: 12, BYE: 0}
 BYTE_ERRORS = 0.01  # of all bytes

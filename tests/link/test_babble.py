@@ -3,10 +3,10 @@
 import random
 import time
 
-from onboard.link.controller import Controller
-from onboard.link.frame import BYE, HELLO, Encoder, wire_size
-from onboard.link.hello import SIZE, Hello
-from tools.controlled import open_controlled
+from caudal.onboard.link.controller import Controller
+from caudal.onboard.link.frame import BYE, HELLO, Encoder, wire_size
+from caudal.onboard.link.hello import SIZE, Hello
+from caudal.tools.vehicle_run.config import open_controlled
 
 PATIENCE_MS = 50
 

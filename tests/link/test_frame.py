@@ -6,12 +6,12 @@ from binascii import crc_hqx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import onboard.vehicle
-from hal.vehicle_file import VehicleFile
-from onboard.link.arrivals import TICKS
-from onboard.link.frame import BYE, LARGEST_PAYLOAD, READINGS, Decoder, wire_size
-from onboard.link.hello import SIZE, Hello
-from onboard.link.layout import Layout, outputs_layout, readings_layout
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.onboard import vehicles
+from caudal.onboard.link.arrivals import TICKS
+from caudal.onboard.link.frame import BYE, LARGEST_PAYLOAD, READINGS, Decoder, wire_size
+from caudal.onboard.link.hello import SIZE, Hello
+from caudal.onboard.link.layout import Layout, outputs_layout, readings_layout
 from tests.conftest import EEL
 from tests.link.noise import CRC_ODDS, SIZES, Noise, burst_survivors, encoded, received
 
@@ -95,8 +95,8 @@ def test_any_hello_is_answered_with_agreement_or_a_sentence(payload):
 
 
 def test_the_vehicles_layouts_hold_every_channel_in_their_range():
-    for path in (*(onboard.vehicle.find(name) for name in onboard.vehicle.names()), str(EEL)):
-        vehicle = onboard.vehicle.read(VehicleFile.open(path))
+    for path in (*(vehicles.find(name) for name in vehicles.names()), str(EEL)):
+        vehicle = vehicles.read(VehicleFile.open(path))
         readings, outputs = readings_layout(vehicle["sensors"]), outputs_layout(vehicle["actuators"])
         assert readings.channels == len(vehicle["sensors"]) and outputs.channels == len(vehicle["actuators"])
         for end in ("low", "high"):

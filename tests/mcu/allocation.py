@@ -12,9 +12,9 @@ import json
 import sys
 
 HERE = __file__.rsplit("/", 1)[0] if "/" in __file__ else "."
-sys.path.insert(0, HERE + "/../..")
+sys.path.insert(0, HERE + "/../../src")
 
-from onboard.app import build_loop  # noqa: E402
+from caudal.onboard.build import build_loop  # noqa: E402
 
 TICKS = 90
 

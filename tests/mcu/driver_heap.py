@@ -6,12 +6,12 @@ cd PROJECT && micropython tests/mcu/driver_heap.py
 import gc
 import sys
 
-sys.path.insert(0, ".")
+sys.path.insert(0, "src")
 
-from hal.mcu.driver import McuDriver
-from hal.mcu.pulses import PulsePins
-from hal.mcu.sources import LineField, Register, SwitchPin
-from hal.number_line import NumberLine
+from caudal.hal.core.number_line import NumberLine
+from caudal.hal.mcu.driver import McuDriver
+from caudal.hal.mcu.pulses import PulsePins
+from caudal.hal.mcu.sources import LineField, Register, SwitchPin
 
 TEXT = b"3000,-12,,17\n"
 

@@ -10,11 +10,11 @@ import gc
 import sys
 
 HERE = __file__.rsplit("/", 1)[0] if "/" in __file__ else "."
-sys.path.insert(0, HERE + "/../..")
+sys.path.insert(0, HERE + "/../../src")
 
-from onboard.link.dead_man import DeadMan  # noqa: E402
-from onboard.link.frame import READINGS, Decoder, Encoder, wire_size  # noqa: E402
-from onboard.link.layout import Layout  # noqa: E402
+from caudal.onboard.link.dead_man import DeadMan  # noqa: E402
+from caudal.onboard.link.frame import READINGS, Decoder, Encoder, wire_size  # noqa: E402
+from caudal.onboard.link.layout import Layout  # noqa: E402
 
 LAYOUT = Layout("hhhhhhhhhhhhhhii")
 FRAMES = 200

@@ -7,9 +7,9 @@ Modules and settings are the image's own; only the driver is made up. Prints a c
 
 import sys
 
-sys.path.insert(0, ".")
+sys.path[:0] = [".", "lib"]
 
-from onboard.app import build_loop
+from caudal.onboard.build import build_loop
 
 
 class Driver:

@@ -4,7 +4,7 @@
 
 Prints a checksum of the device outputs of all ticks, how many were not zero, one of the bits of what guidance
 wanted and of what the vehicle believed, in how many ticks it wanted to turn, and the fault if there was one.
-SETTINGS.json holds what onboard/vehicle.py makes of a vehicle file, with the one scenario.
+SETTINGS.json holds what onboard/vehicles.py makes of a vehicle file, with the one scenario.
 """
 
 import json
@@ -12,9 +12,9 @@ import struct
 import sys
 
 HERE = __file__.rsplit("/", 1)[0] if "/" in __file__ else "."
-sys.path.insert(0, HERE + "/../..")
+sys.path.insert(0, HERE + "/../../src")
 
-from onboard.app import build_loop  # noqa: E402
+from caudal.onboard.build import build_loop  # noqa: E402
 
 VITAL = (
     "heading",

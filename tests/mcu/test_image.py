@@ -6,14 +6,14 @@ import subprocess
 
 import pytest
 
-from hal.ports import Port
+from caudal.hal.serial_ports import Port
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.hil.plant_side import PlantEnd
+from caudal.tools.hil.pty import open_line
+from caudal.tools.hil.remote_vehicle import Remote
+from caudal.tools.simulate.fleet import Fleet
 from tests.conftest import ROOT
 from tests.mcu.conftest import BOARD, FAKES, on_board
-from tools.fleet import Fleet
-from tools.plant_end import PlantEnd
-from tools.pty_line import open_line
-from tools.remote import Remote
-from tools.vehicles import open_scenario
 
 HEAP_STEP_KB = 4
 # The smallest heap measured, plus a quarter: modules, settings, controller and its garbage on words of 4 bytes.
@@ -68,13 +68,16 @@ def test_an_image_holds_what_its_scenario_loads_and_nothing_else(image):
     cruise, pool = held("fish", "cruise", "--bench"), held("fish", "pool", "--bench")
     snake, rov = held("snake", "shells", "--bench"), held("rov", "station", "--bench")
     assert all(name.endswith(".mpy") for name in cruise - {"main.py"})
-    guided = {f"onboard/guidance/{name}.mpy" for name in ("decide", "detect", "tasks")}
+    guided = {f"lib/caudal/onboard/guidance/{name}.mpy" for name in ("decide", "detect", "tasks")}
     guided |= {
-        "onboard/estimate/planar.mpy",
-        "onboard/control/swim_law.mpy",
+        "lib/caudal/onboard/estimate/planar.mpy",
+        "lib/caudal/onboard/control/swim_law.mpy",
     }  # who decides has to know where it is
     assert pool - cruise == guided and cruise <= pool
-    assert "onboard/control/shells.mpy" in snake - cruise and "onboard/control/hold.mpy" in rov - cruise
+    assert (
+        "lib/caudal/onboard/control/shells.mpy" in snake - cruise
+        and "lib/caudal/onboard/control/pose_control.mpy" in rov - cruise
+    )
     assert not {name for name in cruise if "kalman" in name or "shells" in name or "number_line" in name}
 
 

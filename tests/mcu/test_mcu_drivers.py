@@ -2,10 +2,10 @@
 
 import pytest
 
-from hal.mcu.driver import McuDriver
-from hal.mcu.pulses import PulsePins
-from hal.mcu.sources import AnalogPin, LineField, Register, SwitchPin
-from hal.number_line import NumberLine
+from caudal.hal.core.number_line import NumberLine
+from caudal.hal.mcu.driver import McuDriver
+from caudal.hal.mcu.pulses import PulsePins
+from caudal.hal.mcu.sources import AnalogPin, LineField, Register, SwitchPin
 from tests.conftest import ROOT
 from tests.mcu.conftest import on_board
 

@@ -5,13 +5,19 @@ from collections.abc import Iterator
 
 import pytest
 
+from caudal.tools.cli.main import main
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.hil.microbit_program import (
+    LARGEST_FRAME,
+    LARGEST_PROGRAM,
+    answer_size,
+    program,
+    request_size,
+)
+from caudal.tools.hil.microbit_side import MicrobitEnd
+from caudal.tools.hil.qemu_microbit import Microbit
 from tests.conftest import left_out
 from tests.mcu.conftest import got
-from tools.cli import main
-from tools.microbit import Microbit
-from tools.microbit_end import MicrobitEnd
-from tools.microbit_program import LARGEST_FRAME, LARGEST_PROGRAM, answer_size, program, request_size
-from tools.vehicles import open_scenario
 
 SECONDS = 8  # 800 exchanges; a busy machine makes some 50 a second
 OFF = [0, 0, 0, 0, 0]
@@ -139,7 +145,7 @@ def test_a_damaged_request_moves_nothing_and_one_that_came_twice_is_one_tick(cru
                 send(buffer, size)
 
     monkeypatch.setattr(board.port, "write", faulty)
-    monkeypatch.setattr("tools.microbit_end.RESEND_MS", 150)
+    monkeypatch.setattr("caudal.tools.hil.microbit_side.RESEND_MS", 150)
     both.swim(20)
     assert both.end.arrivals.lost >= 4
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from onboard.spec import for_board
-from tools.vehicles import open_scenario
+from caudal.onboard.tables.read import for_board
+from caudal.tools.config.vehicle import open_scenario
 
 PROJECT = Path(__file__).resolve().parents[2]
 # The smallest heap measured, plus a quarter, on the 64-bit unix port (words of 8 bytes; most boards have 4).

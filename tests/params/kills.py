@@ -20,7 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from onboard.param_store import Keeper, ParamStore
+from caudal.onboard.params.store import Keeper, ParamStore
 from tests.params.tuned import loop_of, settings_of
 
 NAME, STEP = "FS_DEPTH", 1e-6  # the k-th set is 1 + k STEP

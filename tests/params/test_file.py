@@ -2,10 +2,10 @@
 
 import pytest
 
-from hal.vehicle_file import VehicleFile
-from onboard.vehicle import read
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.onboard.vehicles import read
+from caudal.tools.config.vehicle import read_vehicle
 from tests.params.tuned import FOLDER, loop_of, ticked
-from tools.vehicles import read_vehicle
 
 ROV = (FOLDER / "rov.toml").read_text(encoding="utf-8")
 BAD = {

@@ -4,13 +4,13 @@ import math
 
 import pytest
 
-import onboard.vehicle
-from hal.fixed import ONE
-from hal.vehicle_file import VehicleFile
-from onboard.app import build_loop
-from onboard.graft import graft
-from onboard.params import changed
-from onboard.spec_params import with_values
+from caudal.hal.core.fixed_point import ONE
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.onboard import vehicles
+from caudal.onboard.build import build_loop
+from caudal.onboard.params.hot_update import graft
+from caudal.onboard.params.update import changed
+from caudal.onboard.tables.params import with_values
 from tests.params.tuned import FOLDER, VEHICLES, Noise, loop_of, settings_of, tell, ticked
 
 QUICK = [vehicle for vehicle in VEHICLES if vehicle != "hybrid"]  # whose plan takes half a second to build
@@ -19,7 +19,7 @@ QUICK = [vehicle for vehicle in VEHICLES if vehicle != "hybrid"]  # whose plan t
 def read_with(vehicle, param, value):
     """The settings of the same file with another value in it."""
     file = VehicleFile.open(FOLDER / f"{vehicle}.toml")
-    return onboard.vehicle.read(with_values(file, settings_of(vehicle), [(param, value)]))
+    return vehicles.read(with_values(file, settings_of(vehicle), [(param, value)]))
 
 
 @pytest.mark.parametrize("vehicle", QUICK)

@@ -7,16 +7,16 @@ import sys
 
 import pytest
 
-from onboard.log import Log
-from onboard.param_store import ParamStore
-from onboard.record import Recorder
+from caudal.onboard.log.reader import Log
+from caudal.onboard.log.recorder import Recorder
+from caudal.onboard.params.store import ParamStore
+from caudal.tools.cli.replay import replay
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.vehicle_run.param_keeper import keep, let_go
+from caudal.tools.vehicle_run.recording import about_run
 from tests.conftest import EEL, ROOT
 from tests.params.tuned import settings_of
-from tools.fleet import Fleet
-from tools.param_file import keep, let_go
-from tools.recording import about_run
-from tools.replay import replay
-from tools.vehicles import open_scenario
 
 SETS = {
     "fish": (
@@ -117,7 +117,8 @@ def test_a_disk_that_is_full_costs_the_keeping_and_nothing_else(caudal):
     """A set while it swims, from a thread as a ground station's would be; then there is room again."""
     program = f"""
 import sys
-from tools import fleet, cli
+from caudal.tools.cli import main as cli
+from caudal.tools.simulate import fleet
 path = {str(caudal.folder / "rov.params")!r}
 tick = fleet.Own.tick
 def told(self, time_ns, late_us):
@@ -130,7 +131,7 @@ sys.exit(cli.main(["run", "rov", "--for", "1", "--params", path, "--log", "run.m
     path = a_store(caudal.folder, {"YAW_P": 3.0})
     before = path.read_bytes()
     os.symlink("/dev/full", path.with_name("rov.params.new"))
-    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environ = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, cwd=caudal.folder, capture_output=True, text=True, env=environ)
     assert done.returncode == 0, done.stderr

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onboard.param_store import Keeper, ParamStore, StoreError
-from onboard.params import checked
+from caudal.onboard.params.store import Keeper, ParamStore, StoreError
+from caudal.onboard.params.update import checked
 from tests.conftest import ROOT
 from tests.params.tuned import loop_of, settings_of, tell
 

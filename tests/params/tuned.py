@@ -4,9 +4,9 @@ import random
 from functools import cache
 from typing import Any
 
-import onboard.vehicle
-from hal.vehicle_file import VehicleFile
-from onboard.app import build_loop
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.onboard import vehicles
+from caudal.onboard.build import build_loop
 from tests.conftest import ROOT
 
 VEHICLES = ("fish", "snake", "ray", "rov", "hybrid")
@@ -39,7 +39,7 @@ class Noise:
 
 @cache
 def settings_of(vehicle: str, *overrides: str) -> dict[str, Any]:
-    return onboard.vehicle.read(VehicleFile.open(FOLDER / f"{vehicle}.toml", overrides))
+    return vehicles.read(VehicleFile.open(FOLDER / f"{vehicle}.toml", overrides))
 
 
 def first_scenario(settings: dict[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ import numpy as np
 from swimmer import open_water
 from thrusted import CURVES
 
-from sim_plant.spec import PlantSpec
-from sim_plant.world import Body, World
+from caudal.sim_plant.tables.read import PlantSpec
+from caudal.sim_plant.world.world import Body, World
 
 CRACK_UA, PA_PER_UA = 120_000, 5.0
 VALVES = [f"{joint}_{chamber}" for joint in ("fore", "aft") for chamber in "abc"]

@@ -7,8 +7,8 @@ import math
 import msgspec
 import numpy as np
 
-from sim_plant.spec import PlantSpec, WorldSpec
-from sim_plant.world import Body, World
+from caudal.sim_plant.tables.read import PlantSpec, WorldSpec
+from caudal.sim_plant.world.world import Body, World
 
 LINKS_M = [0.07, 0.07, 0.06, 0.06]
 JOINTS = ["tail_1", "tail_2", "tail_3", "tail_4"]

@@ -12,8 +12,8 @@ import swimmer
 from softened import CRACK_UA, PA_PER_UA
 from swimmer import open_water, truth
 
-from sim_plant.spec import PlantSpec, disagreements
-from sim_plant.world import Body, World
+from caudal.sim_plant.tables.read import PlantSpec, disagreements
+from caudal.sim_plant.world.world import Body, World
 
 LAG_S = 0.12
 VALVE: dict[str, Any] = {"kind": "valve", "crack_ua": CRACK_UA, "pa_per_ua": PA_PER_UA, "supply_pa": 0.6e6}

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from swimmer import JOINTS, US_PER_RAD, open_water, table, truth
 
-from sim_plant.spec import PlantSpec
-from sim_plant.world import Body, World
+from caudal.sim_plant.tables.read import PlantSpec
+from caudal.sim_plant.world.world import Body, World
 
 
 def one_servo(**servo) -> tuple[World, Body]:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from swimmer import JET, JOINTS, TICK_US, gait, open_water, plant, pulses, swim, truth, world_of
 
-from sim_plant import geometry
-from sim_plant.world import Body, World
+from caudal.sim_plant.base import geometry
+from caudal.sim_plant.world.world import Body, World
 
 
 def overlap_m(world: World) -> float:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sim_plant import geometry
+from caudal.sim_plant.base import geometry
 
 near = st.floats(-1.0, 1.0)
 angles = st.floats(-math.pi, math.pi)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from swimmer import JOINTS, TICK_US, gait, open_water, plant, pulses, sonar, swim, truth, world_of
 
-from sim_plant.world import Body, World
+from caudal.sim_plant.world.world import Body, World
 
 SENSORS = {
     "front": sonar(), "left": sonar(60.0), "nose": {"kind": "bumper", "rate_hz": 100.0},

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from swimmer import JOINTS, plant, sonar, world_of
 
-from sim_plant.world import Body, World
+from caudal.sim_plant.world.world import Body, World
 
 FINE = {"noise_m": 0.0, "drop_out": 0.0, "metres_per_count": 1e-6}
 

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from swimmer import JOINTS, plant, sonar, table, world_of
 
-from hal.vehicle_file import VehicleFile, VehicleFileError
-from sim_plant import plant as door
-from sim_plant.spec import PlantSpec
-from sim_plant.world import World
+from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
+from caudal.sim_plant.tables import read as door
+from caudal.sim_plant.tables.read import PlantSpec
+from caudal.sim_plant.world.world import World
 
 
 def toml(value) -> str:

@@ -23,8 +23,8 @@ from swimmer import (
     truth,
 )
 
-from sim_plant.strouhal import ruler_m
-from sim_plant.world import Body, World
+from caudal.sim_plant.water.strouhal import ruler_m
+from caudal.sim_plant.world.world import Body, World
 
 SPEEDS = {0.5: 0.100, 1.0: 0.199, 2.0: 0.399, 3.0: 0.598}  # m/s
 TIME_CONSTANTS_S = {0.5: 5.9, 1.0: 3.7, 2.0: 2.3, 3.0: 1.7}  # m U / (2 drag) at the top speed U

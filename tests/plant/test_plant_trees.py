@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from swimmer import gait, open_water, plant, pulses, truth, world_of
 
-import onboard.vehicle
-from hal.vehicle_file import VehicleFile
-from onboard.log import Log
-from sim_plant.spec import PlantSpec, read
-from sim_plant.world import Body, World
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.onboard import vehicles
+from caudal.onboard.log.reader import Log
+from caudal.sim_plant.tables.read import PlantSpec, read
+from caudal.sim_plant.world.world import Body, World
 
 US_PER_RAD = 636.6
 SURFACE_JOINTS = ["q0", "q3", "q4", "q5", "q6", "q7", "r2", "r3", "r4", "r5", "r6", "r7"]
@@ -26,7 +26,7 @@ SUNK = [
 
 
 def spec_of(vehicle: str, *overrides: str) -> PlantSpec:
-    return read(VehicleFile.open(onboard.vehicle.find(vehicle), list(overrides)))
+    return read(VehicleFile.open(vehicles.find(vehicle), list(overrides)))
 
 
 def alone(

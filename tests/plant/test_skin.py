@@ -11,8 +11,8 @@ import pytest
 from swimmer import plant as tail_plant
 from swimmer import truth, world_of
 
-from sim_plant.spec import PlantSpec, disagreements, world_disagreements
-from sim_plant.world import Body, World
+from caudal.sim_plant.tables.read import PlantSpec, disagreements, world_disagreements
+from caudal.sim_plant.world.world import Body, World
 
 BODIES = ["m1", "m2", "m3"]
 SKIN = [

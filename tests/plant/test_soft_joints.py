@@ -23,9 +23,9 @@ from softened import (
 )
 from swimmer import truth
 
-from sim_plant.model import Model
-from sim_plant.spec import PlantSpec, disagreements
-from sim_plant.tree_spec import TreeSpec
+from caudal.sim_plant.tables.read import PlantSpec, disagreements
+from caudal.sim_plant.tables.tree import TreeSpec
+from caudal.sim_plant.tree.model import Model
 
 FORE = ["fore_a", "fore_b", "fore_c"]
 PAIRS = [["fore_a", "fore_b"], ["fore_b", "fore_c"], ["fore_c", "fore_a"]]

@@ -10,10 +10,10 @@ import pytest
 from swimmer import open_water, truth, world_of
 from thrusted import AHEAD, YAW, adrift, each, plant, push
 
-from sim_plant.afloat import rolled
-from sim_plant.model import Model
-from sim_plant.tree_layout import quaternion_turn
-from sim_plant.world import Body
+from caudal.sim_plant.tree.arrays import quaternion_turn
+from caudal.sim_plant.tree.equilibrium import rolled
+from caudal.sim_plant.tree.model import Model
+from caudal.sim_plant.world.world import Body
 
 TIE_M = np.array([-0.35, 0.05, 0.1])
 END_M = np.array([0.5, -0.4, -0.2])

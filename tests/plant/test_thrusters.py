@@ -29,9 +29,9 @@ from thrusted import (
     table,
 )  # fmt: skip
 
-from sim_plant.spec import PlantSpec, disagreements
-from sim_plant.world import Body
-from tools import motion_model
+from caudal.sim_plant.tables.read import PlantSpec, disagreements
+from caudal.sim_plant.world.world import Body
+from caudal.tools.identify import rigid_body_model
 
 BARE = {"tree__water": "none", "tree__gravity_m_s2": 0.0}  # a body and nothing else
 LAG_S = 0.1
@@ -150,20 +150,20 @@ def test_seven_vectored_thrusters_move_the_vehicle_as_the_wrench_b_f_does():
 
 def test_the_level_model_with_the_true_numbers_predicts_the_plants_accelerations():
     model, rng = adrift(plant())[0].models[0], np.random.default_rng(3)
-    level, names = list(motion_model.LEVEL), motion_model.LEVEL_SETS["quadratic"]
+    level, names = list(rigid_body_model.LEVEL), rigid_body_model.LEVEL_SETS["quadratic"]
     true = {"net_weight": NET_WEIGHT_N}
     for name in names:
         if name[1:].isdigit():
             i, j = int(name[1]) - 1, int(name[2]) - 1
             true[name] = {"m": INERTIA[i, j], "d": DRAG[i, j], "q": QUADRATIC[i]}[name[0]]
-    values, s = np.array([true[name] for name in names]), motion_model.coefficients(names, level)
+    values, s = np.array([true[name] for name in names]), rigid_body_model.coefficients(names, level)
     for _ in range(50):
         state = model.state()
         state[2], velocity, wrench = -1.0, np.zeros(6), rng.normal(0, 20, 6)
         velocity[level] = rng.normal(0, 0.5, 4)
         state[7:13] = velocity
-        still = motion_model.features(velocity[None], np.zeros((1, 6)))
-        asked = motion_model.regressor(s, still) @ values
+        still = rigid_body_model.features(velocity[None], np.zeros((1, 6)))
+        asked = rigid_body_model.regressor(s, still) @ values
         expected = np.linalg.solve(INERTIA[np.ix_(level, level)], wrench[level] - asked)
         assert np.abs(model.forward_dynamics(state, wrench)[level] - expected).max() < 1e-9
 

@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 from swimmer import open_water
 
-from sim_plant.spec import PlantSpec, WorldSpec
-from sim_plant.world import Body, World
+from caudal.sim_plant.tables.read import PlantSpec, WorldSpec
+from caudal.sim_plant.world.world import Body, World
 
 INERTIA = np.diag([28.0, 40.0, 48.0, 0.9, 1.2, 1.6])
 INERTIA[0, 2] = INERTIA[2, 0] = 1.5

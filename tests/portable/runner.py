@@ -9,7 +9,7 @@ import os
 import sys
 
 HERE = __file__.rsplit("/", 1)[0] if "/" in __file__ else "."
-sys.path.insert(0, HERE + "/../..")
+sys.path.insert(0, HERE + "/../../src")
 sys.path.insert(0, HERE)
 
 

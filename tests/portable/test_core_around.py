@@ -2,14 +2,14 @@
 
 from bench_vehicle import BenchDriver, gait, sensor, servo, settings
 
-from hal.build import build_board
-from hal.fixed import ONE, fixed, to_float
-from onboard.control.tail import Tail
-from onboard.gait.around import Around
-from onboard.gait.build import build_gait
-from onboard.gait.shape import places_of
-from onboard.gait.wave import chain
-from onboard.state import State
+from caudal.hal.core.build import build_board
+from caudal.hal.core.fixed_point import ONE, fixed, to_float
+from caudal.onboard.control.tail import Tail
+from caudal.onboard.core.state import State
+from caudal.onboard.gait.around import Around
+from caudal.onboard.gait.build import build_gait
+from caudal.onboard.gait.shape import places_of
+from caudal.onboard.gait.wave import chain
 
 RATE_HZ = 100
 LINKS_M = [0.07, 0.07, 0.06, 0.06]

@@ -2,10 +2,10 @@
 
 from bench_vehicle import BenchDriver, sensor, servo
 
-from hal.build import build_board
-from hal.fixed import fine
-from onboard.estimate.attitude import AttitudeEstimator
-from onboard.state import Estimate, State
+from caudal.hal.core.build import build_board
+from caudal.hal.core.fixed_point import fine
+from caudal.onboard.core.state import Estimate, State
+from caudal.onboard.estimate.attitude import AttitudeEstimator
 
 CHANNELS = ("heading", "pitch", "roll", "turn_rate", "pitch_rate", "roll_rate", "depth")
 FIELDS = (

@@ -1,6 +1,6 @@
 """Trajectories of Bezier curves: where they begin and end, how they move between, and that they stay in their hull."""
 
-from onboard.guidance.bezier import Trajectory
+from caudal.onboard.guidance.bezier import Trajectory
 
 STRAIGHT = [[float(k), 2.0 * k, 0.5, -0.1 * k] for k in range(5)]
 CURVED = [

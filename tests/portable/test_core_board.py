@@ -2,10 +2,10 @@
 
 from bench_vehicle import BenchDriver, raises, sensor, servo
 
-from hal.board import NEVER, Actuator, Board, Sensor
-from hal.build import build_board
-from hal.fixed import fixed
-from hal.maps import LinearSensor, PolynomialCurve, ServoMap, TableCurve, ThrusterMap, ValveMap
+from caudal.hal.core.board import NEVER, Actuator, Board, Sensor
+from caudal.hal.core.build import build_board
+from caudal.hal.core.fixed_point import fixed
+from caudal.hal.core.maps import LinearSensor, PolynomialCurve, ServoMap, TableCurve, ThrusterMap, ValveMap
 
 
 def board_of(names=("heading",), actuators=None):

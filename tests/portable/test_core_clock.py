@@ -1,6 +1,6 @@
 """The clock: with a made-up time source, so that lateness is exact."""
 
-from onboard.clock import RealClock
+from caudal.onboard.core.clock import RealClock
 
 PERIOD_US = 10000
 

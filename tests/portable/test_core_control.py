@@ -4,14 +4,14 @@ import math
 
 from bench_vehicle import BenchDriver, control, gait, schedule, settings
 
-from hal.build import build_board
-from hal.fixed import FINE_BITS, fine, fixed
-from onboard.control.pid import FinePid, Pid
-from onboard.control.swim_law import SwimLaw
-from onboard.control.tail import Inverse, Tail
-from onboard.gait.build import build_gait
-from onboard.guidance.cycle import Schedule
-from onboard.state import State, Want
+from caudal.hal.core.build import build_board
+from caudal.hal.core.fixed_point import FINE_BITS, fine, fixed
+from caudal.onboard.control.pid import FinePid, Pid
+from caudal.onboard.control.swim_law import SwimLaw
+from caudal.onboard.control.tail import Inverse, Tail
+from caudal.onboard.core.state import State, Want
+from caudal.onboard.gait.build import build_gait
+from caudal.onboard.guidance.schedule import Schedule
 
 
 def test_a_pid_adds_its_three_terms_and_keeps_them():

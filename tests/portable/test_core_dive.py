@@ -2,11 +2,11 @@
 
 from bench_vehicle import servo
 
-from hal.build import build_board
-from hal.fixed import fixed, to_float
-from onboard.control.dive import Dive
-from onboard.guidance.cycle import Schedule
-from onboard.state import State
+from caudal.hal.core.build import build_board
+from caudal.hal.core.fixed_point import fixed, to_float
+from caudal.onboard.control.dive import Dive
+from caudal.onboard.core.state import State
+from caudal.onboard.guidance.schedule import Schedule
 
 RATE_HZ = 100
 

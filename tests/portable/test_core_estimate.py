@@ -4,10 +4,11 @@ import math
 
 from bench_vehicle import BenchDriver, control, estimate, settings
 
-from hal.build import build_board
-from onboard.control.swim_law import SwimLaw
-from onboard.estimate.planar import PlanarEstimator, wrap
-from onboard.state import State
+from caudal.hal.core.build import build_board
+from caudal.onboard.control.swim_law import SwimLaw
+from caudal.onboard.core.angles import wrap
+from caudal.onboard.core.state import State
+from caudal.onboard.estimate.planar import PlanarEstimator
 
 
 class Bench:

@@ -2,13 +2,14 @@
 
 from bench_vehicle import BenchDriver, failsafe, sensor, servo
 
-from hal.build import build_board
-from hal.fixed import ONE, fixed
-from onboard.modes import AUTO, TAIL
-from onboard.modes import HOLD as HOLD_MODE
-from onboard.modes import SURFACE as SURFACE_MODE
-from onboard.safety import ACTIONS, DISARM, HOLD, NEUTRAL, NONE, SURFACE, WARN, Gate, Row, Watch
-from onboard.state import State
+from caudal.hal.core.build import build_board
+from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.onboard.core.failsafe import ACTIONS, DISARM, HOLD, NEUTRAL, NONE, SURFACE, WARN, Row, Watch
+from caudal.onboard.core.limiter import Gate
+from caudal.onboard.core.modes import AUTO, TAIL
+from caudal.onboard.core.modes import HOLD as HOLD_MODE
+from caudal.onboard.core.modes import SURFACE as SURFACE_MODE
+from caudal.onboard.core.state import State
 
 NAN = float("nan")
 INFINITE = float("inf")

@@ -1,7 +1,7 @@
 """Readings as integers: the float's number within what their bits allow, and factors that keep products small."""
 
-from hal.fixed import FINE_BITS, Gain, coarse, fine, fixed
-from hal.maps import LinearSensor, TableSensor
+from caudal.hal.core.fixed_point import FINE_BITS, Gain, coarse, fine, fixed
+from caudal.hal.core.maps import LinearSensor, TableSensor
 
 ONE = 1 << FINE_BITS
 

@@ -1,6 +1,6 @@
 """Fixed point: the nearest count, ends that hold, and no invented number."""
 
-from hal.fixed import LARGEST, ONE, fixed, to_float
+from caudal.hal.core.fixed_point import LARGEST, ONE, fixed, to_float
 
 
 def test_one_unit_is_16384_counts():

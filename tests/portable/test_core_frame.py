@@ -1,8 +1,8 @@
 """The bench wire: the same bytes on every runtime, and what comes out of the decoder whatever goes in."""
 
-from onboard.link.arrivals import DUPLICATE, LATE, NEW, TICKS, Arrivals
-from onboard.link.dead_man import DeadMan
-from onboard.link.frame import (
+from caudal.onboard.link.arrivals import DUPLICATE, LATE, NEW, TICKS, Arrivals
+from caudal.onboard.link.dead_man import DeadMan
+from caudal.onboard.link.frame import (
     BYE,
     DELIMITER,
     HELLO,
@@ -14,8 +14,8 @@ from onboard.link.frame import (
     crc16,
     wire_size,
 )
-from onboard.link.hello import SIZE, VERSION, Hello, read_hello
-from onboard.link.layout import Layout, outputs_layout, readings_layout, width
+from caudal.onboard.link.hello import SIZE, VERSION, Hello, read_hello
+from caudal.onboard.link.layout import Layout, outputs_layout, readings_layout, width
 
 DIGEST = "0123456789abcdef" * 4
 

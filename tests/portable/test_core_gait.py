@@ -2,12 +2,12 @@
 
 from bench_vehicle import BenchDriver, gait, settings
 
-from hal.build import build_board
-from hal.fixed import ONE, fixed
-from onboard.gait.build import build_gait
-from onboard.gait.cpg import CpgGait
-from onboard.gait.gait import TableGait
-from onboard.gait.shape import Shape, shape_of
+from caudal.hal.core.build import build_board
+from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.onboard.gait.build import build_gait
+from caudal.onboard.gait.cpg import CpgGait
+from caudal.onboard.gait.gait import TableGait
+from caudal.onboard.gait.shape import Shape, shape_of
 
 RATE_HZ = 100
 

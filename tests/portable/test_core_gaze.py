@@ -4,10 +4,10 @@ import math
 
 from bench_vehicle import servo
 
-from hal.build import build_board
-from hal.fixed import fine, fixed, to_float
-from onboard.control.gaze import Gaze, GazeHold
-from onboard.state import State
+from caudal.hal.core.build import build_board
+from caudal.hal.core.fixed_point import fine, fixed, to_float
+from caudal.onboard.control.gaze import Gaze, GazeHold
+from caudal.onboard.core.state import State
 
 RATE_HZ = 100
 DT = 1 / RATE_HZ

@@ -4,13 +4,14 @@ import math
 
 from bench_vehicle import ECHOES, NO_ECHO, BenchDriver, guidance, schedule, settings, wander
 
-from hal.build import build_board
-from onboard.app import build_loop
-from onboard.guidance.cycle import Recoil, Schedule
-from onboard.guidance.detect import Detector
-from onboard.guidance.tasks import ClosedPath, Pursue, Steering, Track, Wander
-from onboard.guidance.waypoints import Visits
-from onboard.state import Estimate, State
+from caudal.hal.core.build import build_board
+from caudal.onboard.build import build_loop
+from caudal.onboard.core.state import Estimate, State
+from caudal.onboard.guidance.avoid import Recoil
+from caudal.onboard.guidance.detect import Detector
+from caudal.onboard.guidance.schedule import Schedule
+from caudal.onboard.guidance.tasks import ClosedPath, Pursue, Steering, Track, Wander
+from caudal.onboard.guidance.waypoints import Visits
 
 SQUARE_M = [[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0]]
 STEERING = {"kp": 1.5, "ki": 0.0, "kd": 0.1, "limit": 1.5}

@@ -2,10 +2,10 @@
 
 from bench_vehicle import BenchDriver, failsafe, schedule, settings, wander
 
-from hal.board import NEVER
-from onboard import modes
-from onboard.app import build_loop
-from onboard.loop import ORDERS_A_TICK, ORDERS_WAITING
+from caudal.hal.core.board import NEVER
+from caudal.onboard.build import build_loop
+from caudal.onboard.core import modes
+from caudal.onboard.core.loop import ORDERS_A_TICK, ORDERS_WAITING
 
 NAN = float("nan")
 

@@ -2,15 +2,16 @@
 
 from bench_vehicle import BenchDriver, failsafe, schedule, sensor, servo, settings, wander
 
-from hal.build import build_board
-from hal.fixed import ONE, fixed
-from onboard.app import build_loop
-from onboard.guidance.switch import Switch
-from onboard.helm import Helm
-from onboard.loop import ORDERS_WAITING, Loop, Stage
-from onboard.modes import TAIL
-from onboard.safety import Gate, Row, Watch
-from onboard.state import State
+from caudal.hal.core.build import build_board
+from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.onboard.build import build_loop
+from caudal.onboard.core.command_handler import Helm
+from caudal.onboard.core.failsafe import Row, Watch
+from caudal.onboard.core.limiter import Gate
+from caudal.onboard.core.loop import ORDERS_WAITING, Loop, Stage
+from caudal.onboard.core.modes import TAIL
+from caudal.onboard.core.state import State
+from caudal.onboard.guidance.switch import Switch
 
 
 class Bench:

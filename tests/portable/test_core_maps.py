@@ -1,7 +1,7 @@
 """Maps by hand calculation: pulses, currents and SI values as a data sheet would give them."""
 
-from hal.fixed import ONE, fixed
-from hal.maps import (
+from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.hal.core.maps import (
     LinearSensor,
     PolynomialCurve,
     ServoMap,

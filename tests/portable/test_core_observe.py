@@ -5,10 +5,10 @@ import math
 from bench_valve import valve
 from bench_vehicle import BenchDriver, sensor, servo
 
-from hal.build import build_board
-from hal.fixed import fixed
-from onboard.observe import build_observe
-from onboard.state import State
+from caudal.hal.core.build import build_board
+from caudal.hal.core.fixed_point import fixed
+from caudal.onboard.core.actuator_monitor import build_observe
+from caudal.onboard.core.state import State
 
 RATE_HZ = 100
 OFF_RAD = 0.1

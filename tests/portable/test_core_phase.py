@@ -2,8 +2,8 @@
 
 import math
 
-from hal.fixed import ONE
-from onboard.gait.phase import MASK, TURN, Lag, phase_of, sine
+from caudal.hal.core.fixed_point import ONE
+from caudal.onboard.gait.phase import MASK, TURN, Lag, phase_of, sine
 
 
 def test_the_sine_is_exact_at_the_quarters():

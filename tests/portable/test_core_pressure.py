@@ -6,8 +6,8 @@ import sys
 from bench_valve import PA_PER_COUNT, BenchValve, valve
 from bench_vehicle import BenchDriver, sensor
 
-from hal.build import build_board
-from hal.fixed import fixed
+from caudal.hal.core.build import build_board
+from caudal.hal.core.fixed_point import fixed
 
 RATE_HZ = 50
 CHECK = 253435549  # of the currents below, as CPython gives them

@@ -4,8 +4,8 @@ import math
 
 from bench_vehicle import control
 
-from onboard.control.swim_law import SwimLaw
-from onboard.state import Want
+from caudal.onboard.control.swim_law import SwimLaw
+from caudal.onboard.core.state import Want
 
 CURVATURE_PER_RAD = 4.5
 

@@ -2,12 +2,12 @@
 
 from bench_vehicle import BenchDriver, failsafe, sensor, servo
 
-from hal.board import NEVER
-from hal.build import build_board
-from onboard.modes import MANUAL, MISSION, WRENCH
-from onboard.safety import Row
-from onboard.state import State
-from onboard.triggers import TRIGGERS
+from caudal.hal.core.board import NEVER
+from caudal.hal.core.build import build_board
+from caudal.onboard.core.failsafe import Row
+from caudal.onboard.core.failsafe_triggers import TRIGGERS
+from caudal.onboard.core.modes import MANUAL, MISSION, WRENCH
+from caudal.onboard.core.state import State
 
 NAMES = ("heading", "turn_rate", "roll", "depth")
 

@@ -2,9 +2,9 @@
 
 import math
 
-from onboard.gait.phase import TURN
-from onboard.gait.shape import Shape, shape_of
-from onboard.gait.wave import Wave, chain, first_harmonic
+from caudal.onboard.gait.phase import TURN
+from caudal.onboard.gait.shape import Shape, shape_of
+from caudal.onboard.gait.wave import Wave, chain, first_harmonic
 
 LINKS_M = [0.07, 0.07, 0.06, 0.06]
 

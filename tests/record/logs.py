@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from mcap.reader import make_reader
 
-from onboard.log import Log
-from onboard.mcap_file import McapFile, packed
-from onboard.record import Recorder
+from caudal.onboard.log.mcap_writer import McapFile, packed
+from caudal.onboard.log.reader import Log
+from caudal.onboard.log.recorder import Recorder
 
 RUN = {"vehicle": "[vehicle]\nname = 'pike'\n", "seed": "7", "scenario": "pool"}
 FIELDS = [("float64", "depth_m"), ("float64", "speed_m_s"), ("int32", "tail_1"), ("int32", "tail_2")]

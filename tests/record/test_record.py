@@ -12,8 +12,8 @@ from mcap.reader import make_reader
 from mcap.writer import Writer
 from mcap_ros2.decoder import DecoderFactory
 
-from onboard.log import Log, LogError
-from onboard.record import ABSENT, Recorder
+from caudal.onboard.log.reader import Log, LogError
+from caudal.onboard.log.recorder import ABSENT, Recorder
 from tests.record.logs import FIELDS, FLUSH_S, RUN, on_disk, record_ticks, wait_for
 
 # ---- round trips -------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ def test_what_was_recorded_comes_back_with_its_absent_readings(tmp_path):
 def test_with_no_topic_wanted_only_what_the_run_was_started_with_is_read(tmp_path, monkeypatch):
     path = tmp_path / "run.mcap"
     record_ticks(path, 50)
-    monkeypatch.setattr("onboard.log._unpack_chunk", None)
+    monkeypatch.setattr("caudal.onboard.log.reader._unpack_chunk", None)
     log = Log(path, only=())
     assert log.run == RUN and not log.events and not log.complete
 

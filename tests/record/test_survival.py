@@ -20,9 +20,9 @@ from pathlib import Path
 import pytest
 from mcap.reader import make_reader
 
-from onboard import record
-from onboard.log import Log, LogError
-from onboard.record import Recorder
+from caudal.onboard.log import recorder as record
+from caudal.onboard.log.reader import Log, LogError
+from caudal.onboard.log.recorder import Recorder
 from tests.record.logs import (
     FLUSH_S,
     PAGE_BYTES,
@@ -132,7 +132,7 @@ def test_the_standard_reader_opens_the_file_after_every_page_that_is_written(tmp
 
 RECORD_UNTIL_KILLED = """
 import mmap, sys, time
-from onboard.record import Recorder
+from caudal.onboard.log.recorder import Recorder
 path, note = sys.argv[1:]
 with open(note, "r+b") as file:
     last_ns = mmap.mmap(file.fileno(), 8)
@@ -180,7 +180,7 @@ def test_a_killed_recording_is_read_by_the_standard_reader_as_by_ours(tmp_path, 
 def test_a_program_that_ends_without_closing_leaves_a_complete_log(tmp_path):
     path = tmp_path / "run.mcap"
     code = (
-        "import sys; from onboard.record import Recorder\n"
+        "import sys; from caudal.onboard.log.recorder import Recorder\n"
         "topic = Recorder(sys.argv[1], {}, lossless=False).topic('/board', [('int32', 'tick')])\n"
         "for tick in range(100): topic.write(tick, [tick])\n"
         "raise SystemExit('leak')"
@@ -193,7 +193,7 @@ def test_a_program_that_ends_without_closing_leaves_a_complete_log(tmp_path):
 
 FILL_THE_DISK = """
 import json, random, resource, signal, sys, time
-from onboard.record import Recorder
+from caudal.onboard.log.recorder import Recorder
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 recorder = Recorder(sys.argv[1], {}, lossless=sys.argv[2] == "lossless", flush_s=0.01, limit=2000)

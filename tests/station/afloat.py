@@ -9,13 +9,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from onboard.station.address import read_address
-from onboard.station.craft import Craft
-from onboard.station.signing import Signing
-from onboard.station.stations import Stations
-from tools.fleet import Fleet
-from tools.rehearsal import rehearsal
-from tools.vehicles import open_scenario
+from caudal.onboard.station.address import read_address
+from caudal.onboard.station.signing import Signing
+from caudal.onboard.station.stations import Stations
+from caudal.onboard.station.vehicle_link import Craft
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.on_request_faults import rehearsal
 
 PATIENCE_S = 60.0
 SLOW = [

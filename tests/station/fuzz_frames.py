@@ -11,9 +11,9 @@ import atheris
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-with atheris.instrument_imports(include=["onboard.station"]):
-    from onboard.station.dialect import mavlink
-    from onboard.station.session import Session
+with atheris.instrument_imports(include=["caudal.onboard.station"]):
+    from caudal.onboard.station.dialect import mavlink
+    from caudal.onboard.station.session import Session
     from tests.station.mutations import KEY, Bench, Signing, messages, station, with_right_checksum
 
 KINDS = sorted({name for name in mavlink.mavlink_map if mavlink.mavlink_map[name].msgname in (

@@ -11,13 +11,13 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from onboard.app import build_loop
-from onboard.station.craft import Craft
-from onboard.station.dialect import mavlink
-from onboard.station.peer import BYTES_A_SECOND, Peer
-from onboard.station.signing import Signing
+from caudal.onboard.build import build_loop
+from caudal.onboard.station.dialect import mavlink
+from caudal.onboard.station.signing import Signing
+from caudal.onboard.station.station_link import BYTES_A_SECOND, Peer
+from caudal.onboard.station.vehicle_link import Craft
+from caudal.tools.vehicle_run.config import NoDriver, open_controlled
 from tests.station.afloat import ORIGIN, StandIn
-from tools.controlled import NoDriver, open_controlled
 
 KEY = bytes(range(32))
 NAN = float("nan")

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from onboard.station.bridge import ORDERS_A_TICK, QUEUE, SETS_A_SECOND, Bridge
-from onboard.station.dialect import mavlink
+from caudal.onboard.station.bridge import ORDERS_A_TICK, QUEUE, SETS_A_SECOND, Bridge
+from caudal.onboard.station.dialect import mavlink
 from tests.station.afloat import Afloat, free_port, until
 from tests.station.mutations import Bench, station
 from tests.station.pilots import Pilot

@@ -12,18 +12,18 @@ import tty
 
 import pytest
 
-from onboard.log import Log
-from onboard.station.address import AddressError, read_address
-from onboard.station.links import LinkError
-from onboard.station.peer import Peer
-from onboard.station.stations import Stations
-from onboard.station.streams import KEPT, STALLED_S, Connection
+from caudal.onboard.log.reader import Log
+from caudal.onboard.station.address import AddressError, read_address
+from caudal.onboard.station.links import LinkError
+from caudal.onboard.station.station_link import Peer
+from caudal.onboard.station.stations import Stations
+from caudal.onboard.station.streams import KEPT, STALLED_S, Connection
+from caudal.tools.cli.main import main
+from caudal.tools.cli.replay import replay
 from tests.conftest import ROOT
 from tests.station.afloat import Afloat, free_port, until
 from tests.station.mutations import Bench
 from tests.station.pilots import Pilot, mavlink
-from tools.cli import main
-from tools.replay import replay
 
 
 def test_over_a_serial_line_a_pilot_gets_all_parameters_and_arms():
@@ -212,7 +212,7 @@ def test_a_run_with_a_station_waits_for_its_pilot_and_goes_on_until_it_is_told_t
         "--json",
     ]
     process = subprocess.Popen(
-        [sys.executable, "-m", "tools.cli", *words],
+        [sys.executable, "-m", "caudal.tools.cli.main", *words],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from onboard import modes
-from onboard.station.signing import Signing
+from caudal.onboard.core import modes
+from caudal.onboard.station.signing import Signing
 from tests.station.afloat import Afloat, free_port, until
 from tests.station.mavproxy import MavProxy
 from tests.station.test_pymavlink import KEY

@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-from hal.board import NEVER
-from onboard import modes
-from onboard.station.signing import Signing
+from caudal.hal.core.board import NEVER
+from caudal.onboard.core import modes
+from caudal.onboard.station.signing import Signing
 from tests.station.afloat import Afloat, free_port, until
 from tests.station.pilots import mavlink
 from tests.station.test_pymavlink import KEY

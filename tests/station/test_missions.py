@@ -2,8 +2,8 @@
 
 import pytest
 
-from onboard.station.dialect import mavlink
-from onboard.station.mission_items import Item, Plan, Wrong
+from caudal.onboard.station.dialect import mavlink
+from caudal.onboard.station.mission_items import Item, Plan, Wrong
 from tests.station.mutations import Bench, station
 
 NAN = float("nan")

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from onboard import modes
-from onboard.station.signing import Signing
+from caudal.onboard.core import modes
+from caudal.onboard.station.signing import Signing
 from tests.station.afloat import Afloat, free_port, until
 from tests.station.pilots import Pilot, mavlink
 

@@ -5,16 +5,16 @@ import socket
 
 import pytest
 
-from onboard.station.dialect import mavlink
-from onboard.station.links import MOST_PEERS
-from onboard.station.signing import GRACE, SECOND, KeyFileError, Signing
+from caudal.onboard.station.dialect import mavlink
+from caudal.onboard.station.links import MOST_PEERS
+from caudal.onboard.station.signing import GRACE, SECOND, KeyFileError, Signing
+from caudal.tools.common.output import Refused
+from caudal.tools.config.vehicle import open_vehicle
+from caudal.tools.simulate.on_request_faults import rehearsal
 from tests.station import mutations
 from tests.station.afloat import Afloat, free_port, until
 from tests.station.mutations import KEY, Bench, messages, station
 from tests.station.pilots import Pilot
-from tools.rehearsal import rehearsal
-from tools.say import Refused
-from tools.vehicles import open_vehicle
 
 ARM = mavlink.MAVLink_command_long_message(1, 1, 400, 0, 1, 0, 0, 0, 0, 0, 0)
 BEAT = mavlink.MAVLink_heartbeat_message(6, 8, 0, 0, 0, 3)
@@ -167,7 +167,7 @@ def test_a_folder_that_takes_no_times_is_refused_at_every_start(kept_key, monkey
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("onboard.station.signing.os.replace", full)
+    monkeypatch.setattr("caudal.onboard.station.signing.os.replace", full)
     with pytest.raises(KeyFileError, match="refuses: No space left"):
         Signing.from_file(kept_key)
 
@@ -264,7 +264,7 @@ def test_every_command_that_there_is_gets_one_answer():
 
 
 def test_failures_are_rehearsed_between_ticks_by_the_loops_own_thread():
-    """A fleet that can be upset, as tools/upsets.py words it."""
+    """A fleet that can be upset, as tools/faults/kinds.py words it."""
     vehicle = open_vehicle("fish")
     said: list[tuple[str, str]] = []
 

@@ -4,16 +4,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from onboard.station.dialect import mavlink
-from onboard.station.signing import Signing
+from caudal.onboard.station.dialect import mavlink
+from caudal.onboard.station.signing import Signing
+from caudal.tools.common.output import Refused
+from caudal.tools.config.vehicle import open_scenario, open_vehicle
+from caudal.tools.faults.kinds import upsets_of
+from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.on_request_faults import rehearsal
 from tests.station.afloat import Afloat, free_port, until
 from tests.station.mutations import KEY, Bench, station
 from tests.station.pilots import Pilot
-from tools.fleet import Fleet
-from tools.rehearsal import rehearsal
-from tools.say import Refused
-from tools.upsets import upsets_of
-from tools.vehicles import open_scenario, open_vehicle
 
 NOTICE = mavlink.MAV_SEVERITY_NOTICE
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onboard.station.sticks import SILENT_S, Sticks
+from caudal.onboard.station.sticks import SILENT_S, Sticks
 from tests.station.afloat import Afloat, free_port, until
 from tests.station.pilots import Pilot, mavlink
 
@@ -37,7 +37,7 @@ def test_no_two_fly_within_the_time_that_lets_go(heard):
 
 
 def test_sticks_of_two_stations_do_not_alternate(monkeypatch):
-    monkeypatch.setattr("onboard.station.sticks.SILENT_S", 1e9)  # a busy machine is not silence
+    monkeypatch.setattr("caudal.onboard.station.sticks.SILENT_S", 1e9)  # a busy machine is not silence
     ports = free_port(), free_port()
     with Afloat(*(f"udp:{port}" for port in ports), vehicle="rov", scenario="station") as vehicle:
         first, second = (

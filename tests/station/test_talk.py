@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onboard import modes
-from onboard.spec_station import STICKS, THROTTLE
-from onboard.station.mode_numbers import NUMBERS, ModeNumbers
-from onboard.station.parameters import decoded, encoded, shortest
-from onboard.station.pilot import sticks
-from onboard.station.places import Places
-from onboard.station.telemetry import failsafes
+from caudal.onboard.core import modes
+from caudal.onboard.station.coordinates import Places
+from caudal.onboard.station.mode_numbers import NUMBERS, ModeNumbers
+from caudal.onboard.station.parameters import decoded, encoded, shortest
+from caudal.onboard.station.pilot import sticks
+from caudal.onboard.station.telemetry import failsafes
+from caudal.onboard.tables.station import STICKS, THROTTLE
 from tests.station.afloat import ORIGIN, Afloat, free_port, until
 from tests.station.mutations import Bench, station
 from tests.station.pilots import Pilot, mavlink

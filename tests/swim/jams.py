@@ -11,10 +11,10 @@ import argparse
 import math
 from typing import Any, NamedTuple
 
-from hal.fixed import ONE
-from hal.sim import SimDriver
-from tools.fleet import Fleet, Own
-from tools.vehicles import Vehicle, open_scenario, open_vehicle
+from caudal.hal.core.fixed_point import ONE
+from caudal.hal.sim import SimDriver
+from caudal.tools.config.vehicle import Vehicle, open_scenario, open_vehicle
+from caudal.tools.simulate.fleet import Fleet, Own
 
 JAM_S, FROM_S, UNTIL_S = 15.0, 30.0, 90.0
 VEHICLE, SCENARIO = "fish", "track"

@@ -12,11 +12,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from onboard.log import Log
-from onboard.record import Recorder
-from tools.fleet import Fleet
-from tools.replay import NEEDED, replay
-from tools.vehicles import open_scenario
+from caudal.onboard.log.reader import Log
+from caudal.onboard.log.recorder import Recorder
+from caudal.tools.cli.replay import NEEDED, replay
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.simulate.fleet import Fleet
 
 SETTLED_S = 600.0
 EVERY_S = 1800.0

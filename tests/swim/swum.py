@@ -4,8 +4,8 @@ from functools import cache
 
 import numpy as np
 
-from tools.fleet import Fleet
-from tools.vehicles import open_vehicle
+from caudal.tools.config.vehicle import open_vehicle
+from caudal.tools.simulate.fleet import Fleet
 
 
 @cache

@@ -5,9 +5,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from onboard.log import Log
-from tools.fleet import Fleet
-from tools.vehicles import open_scenario
+from caudal.onboard.log.reader import Log
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.simulate.fleet import Fleet
 
 TREE = "plant.model=tree"
 BLIND = ("guidance.weights.near=0", "guidance.weights.touch=0")  # sees, and does not care

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tools.cli import main
-from tools.fleet import Fleet
-from tools.vehicles import open_scenario, open_vehicle
+from caudal.tools.cli.main import main
+from caudal.tools.config.vehicle import open_scenario, open_vehicle
+from caudal.tools.simulate.fleet import Fleet
 
 MODES = {"mode1": 5.0, "mode2": 10.0, "mode3": 10.0}  # mm of mean error that the hand may have
 BASE_MM = {

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from hal.build import build_board
-from hal.fixed import fixed
-from hal.sim import SimDriver
-from sim_plant.world import World
-from tools.vehicles import open_vehicle
+from caudal.hal.core.build import build_board
+from caudal.hal.core.fixed_point import fixed
+from caudal.hal.sim import SimDriver
+from caudal.sim_plant.world.world import World
+from caudal.tools.config.vehicle import open_vehicle
 
 RATE_HZ = 50
 CHAMBERS = [f"{joint}_{chamber}" for joint in ("aft", "fore") for chamber in "abc"]
@@ -78,7 +78,7 @@ def test_a_chambers_pressure_is_within_two_per_cent_in_half_a_second(pressure_pa
 
 
 def test_two_chambers_at_half_a_megapascal_are_three_times_as_stiff_as_at_a_tenth():
-    from onboard.chain.chamber import Chambers
+    from caudal.onboard.chain.chamber import Chambers
 
     chambers = Chambers(open_vehicle("hybrid").settings["control"]["soft"][0])
     soft, stiff = (chambers.rest([p, p, 0.0])[3] for p in (0.1e6, 0.5e6))

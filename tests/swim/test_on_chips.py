@@ -12,15 +12,15 @@ import time
 
 import pytest
 
-from hal.emulated.pca9685 import pulses_of
-from onboard.log import Log
-from tools.campaign import Case, run_case
-from tools.chip_promises import ChipPromises
-from tools.cli import main
-from tools.compare import compare
-from tools.emulated import emulated_fleet
-from tools.upsets import read_upset
-from tools.vehicles import open_scenario
+from caudal.hal.emulated.pca9685 import pulses_of
+from caudal.onboard.log.reader import Log
+from caudal.tools.campaign.campaign import Case, run_case
+from caudal.tools.campaign.chip_invariants import ChipPromises
+from caudal.tools.cli.compare import compare
+from caudal.tools.cli.main import main
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.faults.kinds import read_upset
+from caudal.tools.simulate.emulated_run import emulated_fleet
 
 SWIMS = [
     ("fish", "pool", 5),
@@ -154,7 +154,7 @@ def start(tmp_path, terminal: int = subprocess.DEVNULL) -> tuple[subprocess.Pope
     command = [
         sys.executable,
         "-m",
-        "tools.cli",
+        "caudal.tools.cli.main",
         "run",
         "fish",
         "--scenario",

@@ -9,13 +9,13 @@ import time
 import pytest
 from mcap.reader import make_reader
 
-from onboard.log import Log
-from onboard.record import Recorder
+from caudal.onboard.log.reader import Log
+from caudal.onboard.log.recorder import Recorder
+from caudal.tools.cli.main import main
+from caudal.tools.cli.replay import replay
+from caudal.tools.report.command import write_report
 from tests.conftest import EEL, ROOT
 from tests.record.logs import without
-from tools.cli import main
-from tools.replay import replay
-from tools.report import write_report
 
 
 def test_the_same_seed_gives_the_same_commands_bit_for_bit(caudal):
@@ -136,7 +136,7 @@ def kill_and_check(folder) -> float:
     command = [
         sys.executable,
         "-m",
-        "tools.cli",
+        "caudal.tools.cli.main",
         "run",
         "fish",
         "--realtime",

@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tools.fleet import Fleet
-from tools.vehicles import open_vehicle
+from caudal.tools.config.vehicle import open_vehicle
+from caudal.tools.simulate.fleet import Fleet
 
 SEEDS = range(3)
 CURRENT = "plant.tree.current_m_s=[0.05,0.02,0]"

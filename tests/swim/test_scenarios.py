@@ -2,9 +2,9 @@
 
 import pytest
 
+from caudal.tools.config.vehicle import open_vehicle
+from caudal.tools.simulate.fleet import Fleet
 from tests.conftest import EEL
-from tools.fleet import Fleet
-from tools.vehicles import open_vehicle
 
 SEEDS = range(20)
 BLIND = ["guidance.weights.near=0", "guidance.weights.touch=0"]  # sees, and does not care

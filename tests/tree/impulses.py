@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from sim_plant.impulse import ImpulseModel
-from sim_plant.tree_spec import TreeSpec
+from caudal.sim_plant.maximal.model import ImpulseModel
+from caudal.sim_plant.tables.tree import TreeSpec
 
 ENOUGH_M = 1e-6  # a joint's gap at a step of 1 ms with 5 iterations
 

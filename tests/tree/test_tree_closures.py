@@ -8,11 +8,11 @@ import pytest
 from impulses import ENOUGH_M, hinge, impulses_of
 from trees import random_state, random_tables
 
-import sim_plant
-from hal.vehicle_file import VehicleFile, VehicleFileError
-from sim_plant.impulse import ImpulseModel
-from sim_plant.model import Model
-from sim_plant.tree_spec import TreeSpec
+from caudal import sim_plant
+from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
+from caudal.sim_plant.maximal.model import ImpulseModel
+from caudal.sim_plant.tables.tree import TreeSpec
+from caudal.sim_plant.tree.model import Model
 
 
 def bar(name: str, length_m: float, mass_kg: float, **more) -> dict:

@@ -8,7 +8,7 @@ import pytest
 from trees import add_water, model_of, random_state, random_tables
 from undulation import FILE, afloat, rolled
 
-import sim_plant
+from caudal import sim_plant
 
 HINGES = ["revolute", "spherical", "fixed"]
 

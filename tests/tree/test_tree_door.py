@@ -12,10 +12,10 @@ from numba.core.runtime import _nrt_python, rtsys
 from trees import add_water, model_of, random_state, random_tables
 from undulation import FILE
 
-import sim_plant
-from hal.vehicle_file import VehicleFile, VehicleFileError
-from sim_plant.afloat import afloat
-from sim_plant.model import PlantDiverged
+from caudal import sim_plant
+from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
+from caudal.sim_plant.tree.equilibrium import afloat
+from caudal.sim_plant.tree.model import PlantDiverged
 
 SOUND = """
 [[plant.tree.body]]

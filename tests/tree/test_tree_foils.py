@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trees import add_water, model_of, random_state, random_tables
 
-from hal.vehicle_file import VehicleFile, VehicleFileError
-from sim_plant import load
-from sim_plant.afloat import afloat, rolled
-from sim_plant.tree_layout import quaternion_turn
+from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
+from caudal.sim_plant import load
+from caudal.sim_plant.tree.arrays import quaternion_turn
+from caudal.sim_plant.tree.equilibrium import afloat, rolled
 
 DENSITY = 1000.0
 FOIL = {"area_m2": 0.03, "chord_m": 0.2, "cn": 1.3, "ct": 0.2, "stall_deg": 25.0}

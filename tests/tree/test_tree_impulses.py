@@ -8,9 +8,9 @@ from impulses import ENOUGH_M, hinge, impulses_of
 from numba.core.runtime import _nrt_python, rtsys
 from trees import add_water, random_state, random_tables
 
-from hal.vehicle_file import VehicleFileError
-from sim_plant.impulse import ImpulseModel
-from sim_plant.model import Model
+from caudal.hal.vehicle_file.reader import VehicleFileError
+from caudal.sim_plant.maximal.model import ImpulseModel
+from caudal.sim_plant.tree.model import Model
 
 
 def farthest_m(model: Model, x: np.ndarray, y: np.ndarray) -> float:

@@ -7,7 +7,7 @@ import pytest
 from trees import Twin, add_water, apart, model_of, random_state, random_tables
 from undulation import FILE
 
-import sim_plant
+from caudal import sim_plant
 
 CLOSE = 1e-10
 TREES = [(0, 2), (1, 5), (2, 9), (3, 14), (4, 20)]

@@ -6,20 +6,21 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-import onboard.vehicle
-from hal.vehicle_file import VehicleFile
-from sim_plant import spec, trial
-from sim_plant.afloat import rolled
-from sim_plant.impulse import ImpulseModel
-from sim_plant.model import Model, read
-from sim_plant.tree_spec import Ellipsoid, TreeSpec
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.onboard import vehicles
+from caudal.sim_plant.maximal.model import ImpulseModel
+from caudal.sim_plant.tables import read as spec
+from caudal.sim_plant.tables.tree import Ellipsoid, TreeSpec
+from caudal.sim_plant.tree import trial
+from caudal.sim_plant.tree.equilibrium import rolled
+from caudal.sim_plant.tree.model import Model, read
 
 TOLD_TAIL = "plant.tree.body.8.joint.mode=driven"  # the tail moves as told, whatever torque that takes
 QUARTER = np.pi / 2
 
 
 def tree_of(*overrides: str) -> TreeSpec:
-    return read(VehicleFile.open(onboard.vehicle.find("ray"), list(overrides)))
+    return read(VehicleFile.open(vehicles.find("ray"), list(overrides)))
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +219,7 @@ BALLAST = (
 def glides(fins_rad: float, *overrides: str) -> tuple[float, float]:
     """Speed (m/s) and slope (degrees below the horizon) of trial.glide at its end; steady, or it fails."""
     trim = [f"trial.glide.start.joints.{side}_fin={fins_rad}" for side in ("left", "right")]
-    file = VehicleFile.open(onboard.vehicle.find("ray"), [*overrides, *trim])
+    file = VehicleFile.open(vehicles.find("ray"), [*overrides, *trim])
     plant = spec.read(file)
     assert plant.tree is not None
     model, states = Model(plant.tree), []
@@ -237,7 +238,7 @@ def test_with_ballast_it_glides_steadily_and_the_slower_the_shallower():
 
 
 def test_without_ballast_it_rises_and_a_trial_says_so():
-    file = VehicleFile.open(onboard.vehicle.find("ray"))
+    file = VehicleFile.open(vehicles.find("ray"))
     plant = spec.read(file)
     assert plant.tree is not None
     short = replace(spec.read_trials(file, plant)["glide"], duration_s=15.0)
@@ -245,7 +246,7 @@ def test_without_ballast_it_rises_and_a_trial_says_so():
 
 
 def test_the_energy_trial_finds_no_gain():
-    file = VehicleFile.open(onboard.vehicle.find("ray"))
+    file = VehicleFile.open(vehicles.find("ray"))
     plant = spec.read(file)
     assert plant.tree is not None
     figures = trial.run(plant.tree, spec.read_trials(file, plant)["energy"])

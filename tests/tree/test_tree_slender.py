@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from numba.core.runtime import _nrt_python, rtsys
 from trees import add_water, model_of, random_state, random_tables
 
-from hal.vehicle_file import VehicleFile, VehicleFileError
-from sim_plant import load
-from sim_plant.afloat import rolled
-from sim_plant.tree_layout import quaternion_turn
+from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
+from caudal.sim_plant import load
+from caudal.sim_plant.tree.arrays import quaternion_turn
+from caudal.sim_plant.tree.equilibrium import rolled
 
 LINK = {"from_m": [0.15, 0.02, 0.0], "to_m": [-0.25, 0.0, 0.05], "diameter_m": 0.06, "cn": 1.1, "ct": 0.02}
 EDGE = {"at_m": [-0.2, 0.01, 0.0], "out": [-1.0, 0.0, 0.0], "across": [0.0, 0.0, 1.0], "span_m": 0.1}

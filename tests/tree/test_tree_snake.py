@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from undulation import FILE, PLACES_M, afloat, at_start, frozen, roll_deg, rolled, undulation
 
-import sim_plant
+from caudal import sim_plant
 
 
 @pytest.fixture(scope="module")

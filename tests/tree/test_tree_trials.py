@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-import onboard.vehicle
-from hal.vehicle_file import VehicleFile
-from sim_plant import trial
-from sim_plant.model import Model, read
-from sim_plant.tree_spec import TreeSpec
-from sim_plant.trial_spec import Start, Trial
-from tools.cli import main
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.onboard import vehicles
+from caudal.sim_plant.tables.tree import TreeSpec
+from caudal.sim_plant.tables.trial import Start, Trial
+from caudal.sim_plant.tree import trial
+from caudal.sim_plant.tree.model import Model, read
+from caudal.tools.cli.main import main
 
 VEHICLES = ["fish", "snake", "ray"]
 RISE = 1e-6  # of a run's largest excess of energy: rounding and the integrator's own error
@@ -54,7 +54,7 @@ def test_it_capsizes_at_the_frequency_in_its_file_and_travels_with_all_the_water
 
 
 def test_a_trials_log_opens_and_holds_its_states(caudal):
-    from onboard.log import Log
+    from caudal.onboard.log.reader import Log
 
     caudal.json("run", "snake", "--scenario", "energy", "--for", 1, "--log", "a.mcap")
     log = Log(caudal.folder / "a.mcap")
@@ -101,7 +101,7 @@ def test_a_trial_takes_no_wire_and_no_clock(capsys):
 
 def yielding(vehicle: str) -> TreeSpec:
     """A vehicle that comes with the project, every joint of it free to move."""
-    tree = read(VehicleFile.open(onboard.vehicle.find(vehicle)))
+    tree = read(VehicleFile.open(vehicles.find(vehicle)))
     freed = [replace(b, joint=replace(b.joint, mode="free")) if b.joint else b for b in tree.body]
     return replace(tree, body=freed)
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trees import model_of, random_inertia, random_state
 
-from sim_plant.afloat import afloat, rolled
-from sim_plant.tree_layout import quaternion_turn
+from caudal.sim_plant.tree.arrays import quaternion_turn
+from caudal.sim_plant.tree.equilibrium import afloat, rolled
 
 TUBE = {"kind": "tube", "from_m": [0.1, 0.02, 0.0], "to_m": [-0.12, 0.0, 0.01], "radius_m": 0.05}
 LOBED = TUBE | {"lobes": 3, "lobe_share": 0.06, "gauss": 4, "apex": [0.0, 0.3, 1.0]}

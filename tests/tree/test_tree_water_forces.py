@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from sim_plant.model import Model
-from sim_plant.tree_layout import quaternion_turn
-from sim_plant.tree_spec import Body, Drag, TreeSpec
-from sim_plant.water_spec import Slender
-from tools.vehicles import open_vehicle
+from caudal.sim_plant.tables.tree import Body, Drag, TreeSpec
+from caudal.sim_plant.tables.water import Slender
+from caudal.sim_plant.tree.arrays import quaternion_turn
+from caudal.sim_plant.tree.model import Model
+from caudal.tools.config.vehicle import open_vehicle
 
 DENSITY = 1000.0
 INERTIA = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)

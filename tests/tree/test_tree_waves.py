@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from trees import add_water, model_of, random_state, random_tables
 
-from hal.vehicle_file import VehicleFile, VehicleFileError
-from sim_plant import load
-from sim_plant.afloat import afloat, rolled
-from sim_plant.tree_layout import quaternion_turn
+from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
+from caudal.sim_plant import load
+from caudal.sim_plant.tree.arrays import quaternion_turn
+from caudal.sim_plant.tree.equilibrium import afloat, rolled
 
 GRAVITY = 9.81
 RADIUS = 0.1

@@ -8,9 +8,9 @@ import msgspec
 import numpy as np
 import pinocchio as pin
 
-from sim_plant.model import Model
-from sim_plant.tree_frames import rpy_matrix
-from sim_plant.tree_spec import Body, TreeSpec
+from caudal.sim_plant.tables.tree import Body, TreeSpec
+from caudal.sim_plant.tree.frames import rpy_matrix
+from caudal.sim_plant.tree.model import Model
 
 KINDS = ["revolute", "prismatic", "spherical", "fixed"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-import sim_plant
-from hal.vehicle_file import VehicleFile
-from onboard.vehicle import find
-from sim_plant.afloat import afloat, rolled
+from caudal import sim_plant
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.onboard.vehicles import find
+from caudal.sim_plant.tree.equilibrium import afloat, rolled
 
 FILE = VehicleFile.open(find("snake"), ["plant.tree.water=buoyant"])
 LENGTH_M, WAVES, ENVELOPE = 1.24, 1.5, 0.1

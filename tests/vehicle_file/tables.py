@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from hal.vehicle_file import VehicleFile, VehicleFileError
+from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
 
 
 class Table(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):

@@ -2,9 +2,9 @@
 
 import pytest
 
+from caudal.tools.cli.main import main
+from caudal.tools.config.vehicle import open_vehicle
 from tests.conftest import ROOT
-from tools.cli import main
-from tools.vehicles import open_vehicle
 
 WRONG = [
     ("fish", "actuator.tail_1.feedback=nobody", "actuator.tail_1.feedback", 'there is no sensor "nobody"'),

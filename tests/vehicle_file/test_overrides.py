@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hal.vehicle_file import VehicleFile, VehicleFileError
+from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
 from tests.vehicle_file.tables import (
     SOUND,
     Actuators,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.cli import main
+from caudal.tools.cli.main import main
 
 WRONG = [
     (
@@ -43,7 +43,7 @@ def test_what_does_not_fit_is_one_sentence(capsys, override, key, words):
 
 
 def test_a_sensor_without_a_place_is_named(capsys, tmp_path):
-    from onboard.vehicle import find
+    from caudal.onboard.vehicles import find
 
     with open(find("snake")) as file:
         text = file.read()

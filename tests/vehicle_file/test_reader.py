@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from hal.vehicle_file import DEEPEST, LARGEST_BYTES, VehicleFile, VehicleFileError
+from caudal.hal.vehicle_file.reader import DEEPEST, LARGEST_BYTES, VehicleFile, VehicleFileError
 from tests.vehicle_file.tables import (
     SOUND,
     Actuators,
@@ -317,7 +317,7 @@ def test_a_file_that_this_user_may_not_read_says_so(tmp_path):
     # Root may read everything, so the reader is run by nobody (65534).
     program = (
         "import os, sys\n"
-        "from hal.vehicle_file import VehicleFile, VehicleFileError\n"
+        "from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError\n"
         "if os.getuid() == 0: os.setuid(65534)\n"
         "try: VehicleFile.open(sys.argv[1])\n"
         "except VehicleFileError as problem: print(problem)\n"

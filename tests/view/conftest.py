@@ -26,7 +26,7 @@ def chromium() -> Iterator[Any]:
         left_out(found.stderr.strip())
     from playwright.sync_api import sync_playwright
 
-    from tools.browser import FLAGS
+    from caudal.tools.view.headless_browser import FLAGS
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
@@ -87,7 +87,7 @@ class Views:
         self._pages: list[Seen] = []
 
     def __call__(self, *words: object) -> Seen:
-        command = [sys.executable, "-m", "tools.cli", "view", *map(str, words)]
+        command = [sys.executable, "-m", "caudal.tools.cli.main", "view", *map(str, words)]
         process = subprocess.Popen(command, cwd=self._folder, stderr=subprocess.PIPE, text=True)
         self._processes.append(process)
         assert process.stderr is not None

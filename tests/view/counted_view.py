@@ -7,9 +7,9 @@ import sys
 import threading
 import time
 
-from tools import cli
-from tools.view_run import Moment
-from tools.view_stage import Stage
+from caudal.tools.cli import main as cli
+from caudal.tools.log.recorded_run import Moment
+from caudal.tools.view.scene import Stage
 
 
 def main(where: str, port: str) -> int:

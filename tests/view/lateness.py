@@ -16,15 +16,15 @@ from pathlib import Path
 
 import numpy as np
 
-from onboard import realtime
-from onboard.clock import RealClock
-from onboard.live import Live
-from onboard.record import Recorder
-from tools.browser import Headless
-from tools.fleet import Fleet
-from tools.recording import about_run
-from tools.shown import helms_of
-from tools.vehicles import open_scenario
+from caudal.onboard.core.clock import RealClock
+from caudal.onboard.log.recorder import Recorder
+from caudal.onboard.log.stream import Live
+from caudal.onboard.run import realtime
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.vehicle_run.live_view import helms_of
+from caudal.tools.vehicle_run.recording import about_run
+from caudal.tools.view.headless_browser import Headless
 
 STRETCH_S = 10.0
 OPEN_S = 60.0

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from caudal.tools.view.headless_browser import FLAGS, find
 from tests.conftest import ROOT
 from tests.view.conftest import Seen
-from tools.browser import FLAGS, find
 
 OPEN_S, OPENINGS = 5.0, 5
 SCRUB_S, SCRUBS = 1.0, 12
@@ -31,7 +31,7 @@ def main(log: Path) -> int:
         for _ in range(OPENINGS):
             begun_s = time.monotonic()
             view = subprocess.Popen(
-                [sys.executable, "-m", "tools.cli", "view", str(log)],
+                [sys.executable, "-m", "caudal.tools.cli.main", "view", str(log)],
                 cwd=ROOT,
                 stderr=subprocess.PIPE,
                 text=True,
@@ -81,6 +81,9 @@ if __name__ == "__main__":
         made = Path(folder) / "long.mcap"
         swim = ["run", "fish", "--scenario", "pool", "--for", "600", "--log", str(made), "--json"]
         subprocess.run(
-            [sys.executable, "-m", "tools.cli", *swim], cwd=ROOT, check=True, stdout=subprocess.DEVNULL
+            [sys.executable, "-m", "caudal.tools.cli.main", *swim],
+            cwd=ROOT,
+            check=True,
+            stdout=subprocess.DEVNULL,
         )
         sys.exit(main(made))

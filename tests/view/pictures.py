@@ -24,7 +24,7 @@ def make(folder: Path, shots: dict[str, tuple[list[str], list[str]]] = SHOTS, si
     with tempfile.TemporaryDirectory() as runs:
         for vehicle, (swum, seen) in shots.items():
             log, picture = f"{runs}/{vehicle}.mcap", folder / f"{vehicle}.jpg"
-            caudal = [sys.executable, "-m", "tools.cli"]
+            caudal = [sys.executable, "-m", "caudal.tools.cli.main"]
             subprocess.run(
                 [*caudal, "run", vehicle, *swum, "--log", log, "--json"],
                 cwd=ROOT,

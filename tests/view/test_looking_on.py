@@ -7,15 +7,15 @@ import time
 
 import pytest
 
-from onboard.helm import MOST_ITEMS
-from onboard.live import LARGEST_ORDER_BYTES, Live, packed, unpacked
-from onboard.log import Log
-from onboard.record import Recorder
-from tools.fleet import Fleet
-from tools.say import Refused
-from tools.shown import rehearsed
-from tools.vehicles import open_scenario
-from tools.view_line import Watched
+from caudal.onboard.core.command_handler import MOST_ITEMS
+from caudal.onboard.log.reader import Log
+from caudal.onboard.log.recorder import Recorder
+from caudal.onboard.log.stream import LARGEST_ORDER_BYTES, Live, packed, unpacked
+from caudal.tools.common.output import Refused
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.log.live_run import Watched
+from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.vehicle_run.live_view import rehearsed
 
 FIELDS = [("float64", "x_m"), ("float64", "y_m"), ("float64", "depth_m")]
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tools.cli import main
+from caudal.tools.cli.main import main
 
 # What a researcher of each vehicle looks for first, and the shortest run that has it.
 PAGES = {

@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from onboard.log import Event
-from tools.upsets import read_upset
-from tools.vehicles import open_scenario
-from tools.view_helm import HelmPanel
-from tools.view_run import Moment, Run
+from caudal.onboard.log.reader import Event
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.faults.kinds import read_upset
+from caudal.tools.log.recorded_run import Moment, Run
+from caudal.tools.view.control_panel import HelmPanel
 
 
 class Gui:

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from onboard.live import Live
-from onboard.log import Log
-from onboard.record import Recorder
+from caudal.onboard.log.reader import Log
+from caudal.onboard.log.recorder import Recorder
+from caudal.onboard.log.stream import Live
+from caudal.tools.cli.main import main
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.vehicle_run.live_view import helms_of, rehearsed
+from caudal.tools.vehicle_run.recording import about_run
 from tests.view.conftest import Swum
-from tools.cli import main
-from tools.fleet import Fleet
-from tools.recording import about_run
-from tools.shown import helms_of, rehearsed
-from tools.vehicles import open_scenario
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_a_film_that_is_interrupted_leaves_no_file_and_is_no_success(
     chromium, log, tmp_path, monkeypatch, capsys
 ):
     film, rendered = tmp_path / "fish.mp4", []
-    from tools import view_film
+    from caudal.tools.view import video
 
     def render(client, *size):
         rendered.append(film.exists())
@@ -105,7 +105,7 @@ def test_a_film_that_is_interrupted_leaves_no_file_and_is_no_success(
             raise KeyboardInterrupt
         return np.zeros((*size[::-1], 3), np.uint8)
 
-    monkeypatch.setattr(view_film, "render", render)
+    monkeypatch.setattr(video, "render", render)
     words = ["--plain", "--size", "160x120", "--for", "5"]
     assert main(["view", str(log), "--film", str(film), *words]) == 130
     assert rendered[-1] and not film.exists() and not capsys.readouterr().out

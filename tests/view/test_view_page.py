@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tools.cli import main
-from tools.view import url
-from tools.view_page import Page, end, serve
-from tools.view_pose import attitude
-from tools.view_run import Recorded, Run
-from tools.view_world import planned
+from caudal.tools.cli.main import main
+from caudal.tools.log.poses import attitude
+from caudal.tools.log.recorded_run import Recorded, Run
+from caudal.tools.view.command import url
+from caudal.tools.view.page import Page, end, serve
+from caudal.tools.view.world import planned
 
 
 class Eye:
@@ -60,7 +60,7 @@ def page():
 def test_a_camera_that_goes_along_keeps_its_vehicle_in_the_middle_whatever_is_still_under_way(
     logs, page, monkeypatch
 ):
-    monkeypatch.setattr("tools.view_stage.NEW_S", 0.0)
+    monkeypatch.setattr("caudal.tools.view.scene.NEW_S", 0.0)
     recorded = logs("ray", "cruise", 6.0)
     shown = page(recorded)
     shown.first_look(recorded.at(0.0))
@@ -117,11 +117,11 @@ def test_a_page_for_other_machines_steers_only_if_that_is_asked_for(monkeypatch,
         def __getattr__(self, name):
             return lambda *_, **__: called.append(name)
 
-    monkeypatch.setattr("tools.view.Watched", lambda address: run.source)
-    monkeypatch.setattr("tools.view.Run", lambda watched: run)
-    monkeypatch.setattr("tools.view_page.serve", lambda host, port: server)
-    monkeypatch.setattr("tools.view_page.end", lambda server: None)
-    monkeypatch.setattr("tools.view_page.Page", lambda run, server: Page())
+    monkeypatch.setattr("caudal.tools.view.command.Watched", lambda address: run.source)
+    monkeypatch.setattr("caudal.tools.view.command.Run", lambda watched: run)
+    monkeypatch.setattr("caudal.tools.view.page.serve", lambda host, port: server)
+    monkeypatch.setattr("caudal.tools.view.page.end", lambda server: None)
+    monkeypatch.setattr("caudal.tools.view.page.Page", lambda run, server: Page())
     assert main(["view", "127.0.0.1:9360", *words]) == 0
     assert "first_look" in called and ("add_helm" in called) == steers
 

@@ -3,19 +3,19 @@
 import numpy as np
 import pytest
 
-from onboard.log import Log
-from sim_plant.model import Model
-from sim_plant.tree_spec import Body, Ellipsoid, Tube
-from sim_plant.water_spec import Foil
+from caudal.onboard.log.reader import Log
+from caudal.sim_plant.tables.tree import Body, Ellipsoid, Tube
+from caudal.sim_plant.tables.water import Foil
+from caudal.sim_plant.tree.model import Model
+from caudal.tools.cli.main import main
+from caudal.tools.config.vehicle import open_scenario, open_vehicle
+from caudal.tools.log.poses import Skeleton, attitude, quaternion
+from caudal.tools.log.recorded_run import Recorded, Run
+from caudal.tools.view.foil_mesh import covered, fins
+from caudal.tools.view.overlays import immersed
+from caudal.tools.view.skin import bellows
+from caudal.tools.view.vehicle import _boxes, hull_mesh, hull_volume, lobed, part_mesh
 from tests.conftest import ROOT
-from tools.cli import main
-from tools.vehicles import open_scenario, open_vehicle
-from tools.view_foil import covered, fins
-from tools.view_marks import immersed
-from tools.view_pose import Skeleton, attitude, quaternion
-from tools.view_run import Recorded, Run
-from tools.view_skin import bellows
-from tools.view_vehicle import _boxes, hull_mesh, hull_volume, lobed, part_mesh
 
 VEHICLES = ("fish", "snake", "ray", "rov", "hybrid")
 
@@ -174,7 +174,7 @@ def test_a_wrong_look_is_one_sentence(capsys, key, found):
     (["{trial}"], "energy is a trial of the plant alone, which is not shown"),
 ])  # fmt: skip
 def test_what_cannot_be_shown_is_said_in_one_sentence(tmp_path, capsys, words, found, monkeypatch):
-    monkeypatch.setattr("tools.view_line.PATIENCE_S", 0.2)
+    monkeypatch.setattr("caudal.tools.log.live_run.PATIENCE_S", 0.2)
     log, text, trial = (tmp_path / f"{name}.mcap" for name in ("rov", "text", "trial"))
     text.write_text("no log at all")
     folder = tmp_path / "folder.png"

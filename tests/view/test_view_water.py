@@ -8,18 +8,24 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from onboard.record import Recorder
-from tools.cli import main
-from tools.fleet import Fleet
-from tools.recording import about_run
-from tools.vehicles import open_scenario
-from tools.view_page import Page, end, serve
-from tools.view_run import Recorded, Run
-from tools.view_water import Water, rates, rounded_up
+from caudal.onboard.log.recorder import Recorder
+from caudal.tools.cli.main import main
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.log.recorded_run import Recorded, Run
+from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.vehicle_run.recording import about_run
+from caudal.tools.view.page import Page, end, serve
+from caudal.tools.view.water_forces import Water, rates, rounded_up
 
 PARTS = 5  # of a tick, in which the plant is asked for its forces
 RUNS = {"fish": "articulated", "snake": "shells", "ray": "cruise", "rov": "station", "hybrid": "mode3"}
-ERROR = {"fish": 0.10, "snake": 0.02, "ray": 0.02, "rov": 0.02, "hybrid": 0.02}  # as view_water.py says
+ERROR = {
+    "fish": 0.10,
+    "snake": 0.02,
+    "ray": 0.02,
+    "rov": 0.02,
+    "hybrid": 0.02,
+}  # as tools/view/water_forces.py says
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +191,7 @@ def test_there_is_no_switch_where_the_forces_cannot_be_known(swum, tmp_path, mon
     real = Recorded(swum("snake").path)
     assert Water(Run(real))
     with monkeypatch.context() as patched:
-        patched.setattr("tools.view_water.find_spec", lambda name: None)
+        patched.setattr("caudal.tools.view.water_forces.find_spec", lambda name: None)
         assert not Water(Run(real)), "no plant is installed"
     for kept in (real.fields, real._tables, real._times):
         del kept["/snake_1/truth"]
@@ -202,8 +208,8 @@ def test_there_is_no_switch_where_the_forces_cannot_be_known(swum, tmp_path, mon
 OPEN = """
 import sys
 from pathlib import Path
-from tools.view_page import Page, end, serve
-from tools.view_run import Recorded, Run
+from caudal.tools.view.page import Page, end, serve
+from caudal.tools.log.recorded_run import Recorded, Run
 recorded = Recorded(Path(sys.argv[1]))
 page = Page(Run(recorded), serve("127.0.0.1", 8450))
 page.stage.show(recorded.at(1.0))

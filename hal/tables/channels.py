@@ -1,0 +1,354 @@
+"""The HAL's tables of the vehicle file: [actuator.*], [motor.*] and [sensor.*], as typed structs.
+
+CPython only. `read` validates them and gives plain lists that hal/core/build.py (portable) builds a board from.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from caudal.hal.core.build import UNITS, build_curve
+from caudal.hal.tables import feedback as feedback_spec
+from caudal.hal.tables import mcu as mcu_spec
+from caudal.hal.tables import pi as pi_spec
+from caudal.hal.vehicle_file.reader import VehicleFile
+
+Positive = Annotated[float, Meta(gt=0, le=1e6)]
+Number = Annotated[float, Meta(ge=-1e6, le=1e6)]
+Pulse = Annotated[int, Meta(ge=400, le=2600)]
+Count = Annotated[int, Meta(ge=-(2**31) + 1, le=2**31 - 1)]
+FitError = Annotated[float, Meta(ge=0, le=1e6)] | None  # kept for people; nothing reads it
+Port = Annotated[int, Meta(ge=0, le=255)]
+
+
+class _Table(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class _Actuator(_Table, tag_field="map", kw_only=True, frozen=True):
+    """`feedback`: the sensor that hears what it really does, and by which it is found out (hal/tables/feedback.py)."""
+
+    feedback: str = ""
+    lag_s: Annotated[float, Meta(ge=0, le=10)] | None = (
+        None  # how far it is behind what it is told, delay and all
+    )
+    found_s: Annotated[float, Meta(ge=0.02, le=60)] | None = None  # it is off for so long before it is marked
+
+
+class Servo(_Actuator, tag="servo", kw_only=True, frozen=True):
+    """Angle to pulse. A limp servo ("off") stays where the water leaves it."""
+
+    port: Port
+    centre_us: Pulse = 1500
+    us_per_rad: Annotated[float, Meta(ge=10, le=2000)]
+    direction: Literal[1, -1] = 1
+    trim_us: Annotated[int, Meta(ge=-300, le=300)] = 0
+    low_us: Pulse
+    high_us: Pulse
+    min_rad: Annotated[float, Meta(ge=-3.2, le=3.2)]
+    max_rad: Annotated[float, Meta(ge=-3.2, le=3.2)]
+    slew_rad_s: Positive
+    safe_rad: Annotated[float, Meta(ge=-3.2, le=3.2)] | Literal["off"] = "off"
+    off_rad: Annotated[float, Meta(gt=0, le=3.2)] | None = (
+        None  # as far from what it should do is not following
+    )
+
+
+class Polynomial(_Table, kw_only=True, frozen=True):
+    """Thrust at one voltage, N = sum c_k u^k, k = 1..5, u in 100 us from the dead-band's edge."""
+
+    battery_v: Positive
+    dead_low_us: Pulse
+    dead_high_us: Pulse
+    forward: Annotated[list[Number], Meta(min_length=1, max_length=5)]
+    reverse: Annotated[list[Number], Meta(min_length=1, max_length=5)]
+    rms_n: FitError = None
+
+
+class Points(_Table, kw_only=True, frozen=True):
+    """Thrust at one voltage as points of growing pulse and force, straight lines between them."""
+
+    battery_v: Positive
+    pulses_us: Annotated[list[Pulse], Meta(min_length=2)]
+    forces_n: Annotated[list[Number], Meta(min_length=2)]
+    rms_n: FitError = None
+
+
+class Motor(_Table, kw_only=True, frozen=True):
+    """What one make of motor pushes, measured at one or more battery voltages and fitted (caudal thrust)."""
+
+    about: str = ""  # whose measurements these are
+    use: Literal["table", "polynomial"]
+    polynomial: list[Polynomial] = []
+    table: list[Points] = []
+
+    @property
+    def curves(self) -> dict[str, Sequence[Polynomial | Points]]:
+        """Both kinds, by the word that `use` has for them."""
+        return {"polynomial": self.polynomial, "table": self.table}
+
+
+class Thruster(_Actuator, tag="thruster", kw_only=True, frozen=True):
+    """Force to pulse through its motor's curves."""
+
+    port: Port
+    neutral_us: Pulse = 1500
+    low_us: Pulse
+    high_us: Pulse
+    nominal_v: Positive
+    battery: str = ""
+    motor: str
+    min_n: Number
+    max_n: Number
+    slew_n_s: Positive
+    safe_n: Number | Literal["off"] = "off"
+    off_n: Positive | None = None
+    turn_n_s2: Annotated[
+        list[Positive], Meta(min_length=2, max_length=2)
+    ] = []  # N a (rev/s)2, ahead and back
+
+
+class Valve(_Actuator, tag="valve", kw_only=True, frozen=True):
+    """Pressure to coil current. `pressure`: the sensor by which a loop trims the current (hal/core/pressure_loop.py).
+
+    What it does is heard by the same sensor, unless `feedback` names another.
+    """
+
+    port: Port
+    crack_ua: Annotated[int, Meta(ge=0, le=1_000_000)]
+    ua_per_pa: Positive
+    high_ua: Annotated[int, Meta(gt=0, le=1_000_000)]
+    min_pa: Annotated[float, Meta(ge=0)] = 0.0
+    max_pa: Positive
+    slew_pa_s: Positive
+    safe_pa: Annotated[float, Meta(ge=0)] | Literal["off"] = "off"
+    pressure: str = ""
+    kp: Annotated[float, Meta(ge=0, le=1e6)] = 0.0  # uA a Pa
+    ki: Annotated[float, Meta(ge=0, le=1e6)] = 0.0  # uA a Pa and second
+    trim_ua: Annotated[int, Meta(ge=0, le=1_000_000)] = 0  # most that the loop adds or takes away
+    off_pa: Positive | None = None
+
+
+class Place(_Table, kw_only=True, frozen=True):
+    """Where a range sensor sits and what it sees, in the vehicle's frame (x ahead, y to port)."""
+
+    x_m: Number
+    y_m: Number
+    bearing_deg: Annotated[float, Meta(ge=-180, le=180)]
+    half_angle_deg: Annotated[float, Meta(ge=0, le=90)]
+    range_m: Positive
+
+
+Unit = Literal["m", "rad", "rad/s", "m/s", "m/s2", "N", "Pa", "V", "A", "K", "rev/s", "1"]
+
+
+class Linear(_Table, tag_field="map", tag="linear", kw_only=True, frozen=True):
+    """value = (count - zero_count) * per_count, in `unit`."""
+
+    port: Port
+    unit: Unit
+    per_count: Number
+    zero_count: Count = 0
+    low_count: Count
+    high_count: Count
+    max_age_s: Positive
+    place: Place | None = None
+
+
+class Table(_Table, tag_field="map", tag="table", kw_only=True, frozen=True):
+    """Measured points of growing count, straight lines between them."""
+
+    port: Port
+    unit: Unit
+    counts: Annotated[list[Count], Meta(min_length=2)]
+    values: Annotated[list[Number], Meta(min_length=2)]
+    max_age_s: Positive
+    place: Place | None = None
+
+
+Actuators = dict[str, Servo | Thruster | Valve]
+Motors = dict[str, Motor]
+Sensors = dict[str, Linear | Table]
+TABLES = ("actuator", "motor", "sensor", "mcu", "pi")
+
+
+def read(file: VehicleFile) -> dict[str, list[dict[str, Any]]]:
+    """The channels as plain lists in file order, every value checked."""
+    actuators = file.read("actuator", Actuators)
+    motors = file.read("motor", Motors)
+    sensors = file.read("sensor", Sensors)
+    if not actuators:
+        raise file.error("actuator", "there is none; a vehicle needs at least one")
+    for kind, channels in (("actuator", actuators), ("sensor", sensors)):
+        _check_ports(file, kind, channels)
+    for name, motor in motors.items():
+        _check_motor(file, f"motor.{name}", motor)
+    for name, actuator in actuators.items():
+        key = f"actuator.{name}"
+        _check_range(file, key, actuator)
+        if isinstance(actuator, Thruster):
+            _check_thruster(file, key, actuator, motors, sensors)
+        elif isinstance(actuator, Valve):
+            _check_loop(file, key, actuator, sensors)
+    _check_thrusts(file, actuators, motors)
+    for name, sensor in sensors.items():
+        if isinstance(sensor, Linear):
+            if sensor.per_count == 0:
+                raise file.error(f"sensor.{name}.per_count", "0 would make every reading the same")
+            if sensor.low_count >= sensor.high_count:
+                raise file.error(f"sensor.{name}.low_count", f"must be below high_count, {sensor.high_count}")
+        else:
+            _check_growing(file, f"sensor.{name}.counts", sensor.counts, len(sensor.values))
+            rising = sensor.values if sensor.values[0] < sensor.values[-1] else sensor.values[::-1]
+            _check_growing(file, f"sensor.{name}.values", rising, len(sensor.counts))
+    plain = _plain(actuators)
+    for channel in plain:
+        feedback_spec.complete(file, channel, sensors)
+        if channel["map"] == "thruster":
+            channel["curve"] = _curves(motors[channel.pop("motor")])
+    settings = {"actuators": plain, "sensors": _plain(sensors)}
+    for table, spec in (
+        ("mcu", mcu_spec),
+        ("pi", pi_spec),
+    ):  # checked, but not kept: whoever has pins reads them
+        if table in file.tables:
+            spec.read(file, settings)
+    return settings
+
+
+def _plain(channels: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"name": name, **msgspec.to_builtins(channel)} for name, channel in channels.items()]
+
+
+def _curves(motor: Motor) -> list[dict[str, Any]]:
+    """Of a motor's two kinds of curves the one in use, as a board is sent them."""
+    return [_curve(motor.use, curve) for curve in motor.curves[motor.use]]
+
+
+def _curve(fit: str, curve: Polynomial | Points) -> dict[str, Any]:
+    plain = {"fit": fit, **msgspec.to_builtins(curve)}
+    del plain["rms_n"]
+    return plain
+
+
+def _check_ports(file: VehicleFile, kind: str, channels: dict[str, Any]) -> None:
+    """Two channels on one port would fight; valves and pulses come from different drivers."""
+    taken: dict[tuple[str, int], str] = {}
+    for name, channel in channels.items():
+        if not (name.isidentifier() and name == name.lower()):
+            raise file.error(f"{kind}.{name}", "a channel's name is made of small letters, digits and _")
+        wire = (
+            "current" if isinstance(channel, Valve) else "pulse" if kind == "actuator" else kind,
+            channel.port,
+        )
+        if wire in taken:
+            problem = f"{channel.port} is taken by {kind}.{taken[wire]} already; give each its own"
+            raise file.error(f"{kind}.{name}.port", problem)
+        taken[wire] = name
+
+
+def _check_range(file: VehicleFile, key: str, actuator: Servo | Thruster | Valve) -> None:
+    unit = UNITS[str(actuator.__struct_config__.tag)]
+    low, high = getattr(actuator, f"min_{unit}"), getattr(actuator, f"max_{unit}")
+    safe = getattr(actuator, f"safe_{unit}")
+    if low >= high:
+        raise file.error(f"{key}.min_{unit}", f"{low} must be below max_{unit}, {high}")
+    if safe != "off" and not low <= safe <= high:
+        raise file.error(
+            f"{key}.safe_{unit}", f"{safe} lies outside min_{unit} to max_{unit}, {low} to {high}"
+        )
+    if isinstance(actuator, Valve) and actuator.crack_ua >= actuator.high_ua:
+        raise file.error(f"{key}.crack_ua", f"{actuator.crack_ua} must be below high_ua, {actuator.high_ua}")
+    if not isinstance(actuator, Valve) and actuator.low_us >= actuator.high_us:
+        raise file.error(f"{key}.low_us", f"{actuator.low_us} must be below high_us, {actuator.high_us}")
+
+
+def _check_motor(file: VehicleFile, key: str, motor: Motor) -> None:
+    if not motor.curves[motor.use]:
+        raise file.error(f"{key}.use", f'there is no [[{key}.{motor.use}]] to use; add one or change "use"')
+    for fit, listed in motor.curves.items():
+        volts = [curve.battery_v for curve in listed]
+        if volts != sorted(set(volts)):
+            raise file.error(f"{key}.{fit}", f"battery_v must grow from entry to entry, found {volts}")
+    for k, polynomial in enumerate(motor.polynomial):
+        if not polynomial.dead_low_us < polynomial.dead_high_us:
+            raise file.error(f"{key}.polynomial.{k}.dead_low_us", "must be below dead_high_us")
+    for k, points in enumerate(motor.table):
+        at, count = f"{key}.table.{k}", len(points.pulses_us)
+        _check_growing(file, f"{at}.pulses_us", points.pulses_us, len(points.forces_n))
+        _check_growing(file, f"{at}.forces_n", points.forces_n, count, strictly=False)
+
+
+def _check_thruster(
+    file: VehicleFile, key: str, thruster: Thruster, motors: Motors, sensors: Sensors
+) -> None:
+    if thruster.battery and thruster.battery not in sensors:
+        raise file.error(f"{key}.battery", f'there is no sensor "{thruster.battery}"')
+    if not thruster.low_us <= thruster.neutral_us <= thruster.high_us:
+        problem = f"{thruster.neutral_us} lies outside low_us to high_us"
+        raise file.error(f"{key}.neutral_us", problem)
+    if thruster.motor not in motors:
+        known = ", ".join(motors) or "none"
+        raise file.error(f"{key}.motor", f"there is no [motor.{thruster.motor}]; there is {known}")
+
+
+def _check_loop(file: VehicleFile, key: str, valve: Valve, sensors: Sensors) -> None:
+    """A pressure loop is whole, or there is none."""
+    if not valve.pressure:
+        for part in ("kp", "ki", "trim_ua"):
+            if getattr(valve, part):
+                problem = "there is no pressure to close the loop with; name its sensor in `pressure`"
+                raise file.error(f"{key}.{part}", problem)
+        return
+    if valve.pressure not in sensors:
+        raise file.error(f"{key}.pressure", f'there is no sensor "{valve.pressure}"')
+    unit = sensors[valve.pressure].unit
+    if unit != "Pa":
+        raise file.error(f"{key}.pressure", f'sensor "{valve.pressure}" reads {unit}; name one of unit "Pa"')
+    if not (valve.kp or valve.ki):
+        raise file.error(f"{key}.pressure", "a loop without a gain does nothing; give kp or ki")
+    if not valve.trim_ua:
+        raise file.error(f"{key}.trim_ua", "the loop may add nothing; give it some current above 0")
+
+
+def _check_thrusts(file: VehicleFile, actuators: Actuators, motors: Motors) -> None:
+    """Every curve over the pulses that thrusters on it may get; once for all that may get the same."""
+    checked = set()
+    for name, thruster in actuators.items():
+        if not isinstance(thruster, Thruster):
+            continue
+        asked = (thruster.motor, thruster.low_us, thruster.neutral_us, thruster.high_us)
+        if asked in checked:
+            continue
+        checked.add(asked)
+        for fit, curves in motors[thruster.motor].curves.items():
+            for k, curve in enumerate(curves):
+                at = f"motor.{thruster.motor}.{fit}.{k}"
+                _check_monotone(file, f"actuator.{name}", at, thruster, _curve(fit, curve))
+
+
+def _check_monotone(file: VehicleFile, key: str, at: str, thruster: Thruster, curve: dict[str, Any]) -> None:
+    """An inverse map needs thrust that never falls as the pulse grows, and none at neutral."""
+    force = build_curve(curve).force_n
+    if force(thruster.neutral_us) != 0:
+        problem = f"{at} pushes at {thruster.neutral_us} us; neutral must lie in its dead-band"
+        raise file.error(f"{key}.neutral_us", problem)
+    before = force(thruster.low_us)
+    for pulse_us in range(thruster.low_us, thruster.high_us):
+        after = force(pulse_us + 1)
+        if after < before:
+            problem = (
+                f"thrust falls as the pulse grows past {pulse_us} us; between {key}'s low_us and high_us"
+            )
+            raise file.error(at, f"{problem} it must never fall")
+        before = after
+
+
+def _check_growing(file: VehicleFile, key: str, values: list, count: int, strictly: bool = True) -> None:
+    if len(values) != count:
+        raise file.error(key, f"has {len(values)} values, its counterpart {count}; they must be as many")
+    for before, after in zip(values, values[1:], strict=False):
+        if after < before or (strictly and after == before):
+            raise file.error(key, f"must grow from value to value, found {before} then {after}")

@@ -1,0 +1,232 @@
+"""Wires a vehicle's settings to a board: the only place that does. Portable: CPython and MicroPython.
+
+Settings are plain dictionaries and lists: what onboard/vehicles.py makes of a vehicle file, or what a
+microcontroller was sent. Each function imports the parts of its own stack: a board is sent those of its vehicle
+alone, and has heap for no others.
+"""
+
+from caudal.hal.core.build import build_board
+from caudal.onboard.core import modes
+from caudal.onboard.core.command_handler import Helm
+from caudal.onboard.core.failsafe import Row, Watch
+from caudal.onboard.core.limiter import Gate
+from caudal.onboard.core.loop import Loop, Stage
+from caudal.onboard.core.state import State
+from caudal.onboard.guidance.switch import Switch
+
+
+def build_loop(settings, scenario, driver):
+    """A loop ready to tick, disarmed. `scenario` is one of the settings' scenarios."""
+    rate_hz = settings["rate_hz"]
+    board = build_board(settings, driver, rate_hz)
+    state = State(board, 1000000 // rate_hz)
+    estimators, stages, available = STACKS[settings["control"]["kind"]](settings, scenario, board)
+    if [1 for channel in settings["actuators"] if "feedback" in channel]:
+        from caudal.onboard.core.actuator_monitor import build_observe
+
+        observe, probe = build_observe(settings, board)
+        estimators.insert(0, Stage("observe", 1, observe.step))
+        if probe:
+            stages.append(Stage("probe", 1, probe.step))
+    if settings["surface"]:
+        from caudal.onboard.control.surface import Surface
+
+        stages.append(Stage("surface", 1, Surface(settings["surface"], board).step))
+    rows = build_rows(settings, board, available)
+    helm = Helm(state, available, rows, settings["surface"])
+    loop = Loop(board, state, estimators, Watch(rows, available), stages, Gate(board, rate_hz), helm, rate_hz)
+    if settings.get("params"):
+        helm.params = build_params(settings, scenario, loop)
+    return loop
+
+
+def build_params(settings, scenario, loop):
+    """What may be set while it runs: other settings build another loop, without parameters and without a driver."""
+    from caudal.onboard.params.update import Params
+
+    names = [name for name in settings["scenarios"] if settings["scenarios"][name] is scenario]
+
+    def build(changed):
+        return build_loop(
+            dict(changed, params=None), changed["scenarios"][names[0]] if names else scenario, None
+        )
+
+    def rows(changed):
+        return build_rows(changed, loop.board, loop.helm.available)
+
+    return Params(settings, loop, build, rows)
+
+
+def build_rows(settings, board, available):
+    rate_hz = settings["rate_hz"]
+    return [build_row(row, board, rate_hz, available) for row in settings["failsafes"]]
+
+
+def build_row(settings, board, rate_hz, available):
+    if settings["trigger"] == "mode_unable":
+        settings = dict(settings, modes=available)
+    return Row(settings, board, rate_hz)
+
+
+def tail_stages(settings, scenario, board):
+    """A vehicle that swims with its tail: what it wants becomes tail settings, and a gait swims them."""
+    rate_hz = settings["rate_hz"]
+    guide_hz = settings["guide_hz"]
+    control = settings["control"]
+    if scenario["task"] == "schedule":
+        estimators, guides = _scheduled(settings, scenario, board)
+    else:
+        estimators, guides = _guided(settings, scenario, board)
+    stages, available = _tail(settings, board, guides)
+    if control["dive"]:
+        from caudal.onboard.control.dive import Dive
+
+        dive = Dive(control["dive"], board, scenario["depth_m"], guide_hz)
+        stages.append(Stage("dive", rate_hz // guide_hz, dive.step))
+    return estimators, stages, available
+
+
+def _tail(settings, board, guides):
+    """From what is wanted to the joints, and the modes that there are."""
+    from caudal.onboard.control.tail import Tail
+    from caudal.onboard.gait.build import build_gait
+    from caudal.onboard.guidance.tail_modes import Beat
+
+    rate_hz = settings["rate_hz"]
+    control = settings["control"]
+    surface = settings["surface"]
+    gait = build_gait(settings["gait"], board, rate_hz)
+    tail = Tail(gait, control["frequency_max_hz"], control["deflection_max_rad"])
+    guides[modes.HOLD] = Beat(0.0)
+    guides[modes.SURFACE] = Beat(surface["frequency_hz"] if surface else 0.0)
+    if settings["sticks"]:
+        from caudal.onboard.guidance.tail_modes import TailSticks
+
+        guides[modes.MANUAL] = TailSticks(settings["sticks"], settings["guide_hz"])
+    available = {mode: needs for mode, needs in modes.TAIL.items() if mode in guides}
+    guide = Switch(guides, rate_hz // settings["guide_hz"])
+    stages = [Stage("guide", 1, guide.step), Stage("tail", 1, tail.ask), Stage("gait", 1, tail.step)]
+    around = _around(settings, tail, board)
+    if around:
+        stages.append(Stage("around", 1, around.step))
+    return stages, available
+
+
+def _around(settings, tail, board):
+    """The gait round jammed joints; None where nobody hears all of them, and could say where they are stuck."""
+    heard = ["feedback" in settings["actuators"][joint] for joint in tail.gait.joints]
+    if not all(heard):
+        return None
+    from caudal.onboard.gait.around import Around
+    from caudal.onboard.gait.shape import places_of
+
+    sensors = [board.sensor(settings["actuators"][joint]["feedback"]) for joint in tail.gait.joints]
+    convergence_per_s = settings["gait"]["convergence_per_s"]
+    return Around(tail, sensors, places_of(settings["gait"]), board, settings["rate_hz"], convergence_per_s)
+
+
+def _scheduled(settings, scenario, board):
+    """Tail settings by the clock: nobody asks where it is, so nobody reckons it, and a tick allocates nothing."""
+    from caudal.onboard.estimate.attitude import AttitudeEstimator
+    from caudal.onboard.guidance.schedule import Schedule
+
+    estimator = AttitudeEstimator(settings["estimate"], board)
+    schedule = Schedule(scenario["rows"], board, settings["rate_hz"])
+    return [Stage("estimate", 1, estimator.step)], {modes.AUTO: schedule}
+
+
+def _guided(settings, scenario, board):
+    """Guidance that decides by what it sees, and what its decisions ask of the tail."""
+    from caudal.onboard.control.swim_law import SwimLaw
+    from caudal.onboard.control.tail import Inverse
+    from caudal.onboard.estimate.attitude import AttitudeEstimator
+    from caudal.onboard.estimate.planar import PlanarEstimator
+    from caudal.onboard.guidance.avoid import Cycle, Recoil
+    from caudal.onboard.guidance.decide import Decider
+    from caudal.onboard.guidance.detect import Detector
+    from caudal.onboard.guidance.tail_modes import Guided
+    from caudal.onboard.guidance.tasks import Pursue, Track, Wander
+
+    guide_hz = settings["guide_hz"]
+    law = SwimLaw(settings["control"])
+    planar = PlanarEstimator(settings["estimate"], board, law, settings["rate_hz"])
+    tasks = {"wander": Wander, "track": Track, "pursue": Pursue}
+    task = tasks[scenario["task"]](scenario, board, guide_hz)
+    detector = Detector(settings["sensors"], board, guide_hz)
+    comfort_m = scenario["comfort_m"] or settings["guidance"]["comfort_m"]
+    decider = Decider(settings["guidance"], comfort_m, law)
+    recoil = Recoil(settings["guidance"], board, guide_hz)
+    inverse = Inverse(law)
+    guides = {modes.AUTO: Guided(Cycle(task, detector, decider, recoil), inverse)}
+    if settings["mission"]:
+        from caudal.onboard.guidance.waypoints import SwimTo
+
+        for mode in (modes.GOTO, modes.MISSION):
+            errand = SwimTo(settings["mission"], guide_hz, mode == modes.MISSION)
+            guides[mode] = Guided(Cycle(errand, detector, decider, recoil), inverse)
+    estimators = [
+        Stage("estimate", 1, planar.step),
+        Stage("attitude", 1, AttitudeEstimator(settings["estimate"], board).lie),
+        Stage("bumper", 1, recoil.watch),
+    ]
+    return estimators, guides
+
+
+def undulate_stages(settings, scenario, board):
+    """A long body that swims by undulation, and keeps itself level with shells and its gaze with the neck."""
+    rate_hz = settings["rate_hz"]
+    control = settings["control"]
+    estimators, guides = _scheduled(settings, scenario, board)
+    stages, available = _tail(settings, board, guides)
+    if control["shells"] != "off":
+        from caudal.onboard.control.shells import Shells
+
+        stages.append(Stage("shells", 1, Shells(control["shell"], board, rate_hz).step))
+    if control["gaze"] != "off":
+        from caudal.onboard.control.gaze import GazeHold
+
+        stages.append(Stage("gaze", 1, GazeHold(control["neck"], board, rate_hz).step))
+    return estimators, stages, available
+
+
+def wrench_stages(settings, scenario, board):
+    """A vehicle that holds any pose with its thrusters."""
+    from caudal.onboard.control.pose_control import PoseHold
+    from caudal.onboard.estimate.pose import PoseEstimator
+    from caudal.onboard.guidance.pose import POSE_TASKS
+    from caudal.onboard.guidance.pose_modes import GoTo, Live, Rest, Stay, Tour
+
+    rate_hz = settings["rate_hz"]
+    guide_hz = settings["guide_hz"]
+    control = settings["control"]
+    near_m = settings["mission"]["near_m"] if settings["mission"] else 0.1
+    guides = {
+        modes.AUTO: POSE_TASKS[scenario["task"]](scenario, control, guide_hz),
+        modes.MANUAL: Live(control, guide_hz),
+        modes.HOLD: Stay(control, guide_hz),
+        modes.GOTO: GoTo(control, guide_hz),
+        modes.MISSION: Tour(near_m, control, guide_hz),
+        modes.SURFACE: Rest(),
+    }
+    estimator = PoseEstimator(settings["estimate"], control, board, rate_hz)
+    stages = [
+        Stage("guide", 1, Switch(guides, rate_hz // guide_hz).step),
+        Stage("control", 1, PoseHold(control, board, rate_hz).step),
+    ]
+    return [Stage("estimate", 1, estimator.step)], stages, modes.WRENCH
+
+
+def chain_stages(settings, scenario, board):
+    """A chain of modules and soft joints with aims in order of priority; the one stack that needs numpy."""
+    from caudal.onboard.chain.stages import stages
+
+    estimators, others = stages(settings, scenario, board)
+    return estimators, others, modes.CHAIN
+
+
+STACKS = {
+    "tail": tail_stages,
+    "undulate": undulate_stages,
+    "wrench": wrench_stages,
+    "chain": chain_stages,
+}  # by control.kind

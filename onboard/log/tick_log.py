@@ -1,0 +1,86 @@
+"""The black box: writes down all that crosses one loop's board, tick by tick. CPython only.
+
+    /NAME/counts     raw sensor counts as they came          /NAME/commands   SI, after the gate (NaN: off)
+    /NAME/outputs    device units as they went               /NAME/state      estimates and wants
+    /NAME/loop       tick, lateness, armed, failsafe rows    /NAME/STAGE      how a stage got there, if it says so
+    /events          what happened, in words; every order
+
+Counts, lateness and orders are all that a loop depends on: from them a replay gives the same commands.
+"""
+
+from caudal.hal.core.fixed_point import ONE
+from caudal.onboard.core.loop import Loop
+from caudal.onboard.core.modes import AUTO, NAMES
+from caudal.onboard.core.state import Estimate, Want
+from caudal.onboard.log.recorder import Book
+
+LOOP_FIELDS = ("tick", "late_us", "cost_us", "armed", "failsafes", "action", "mode")
+
+
+class BlackBox:
+    def __init__(self, recorder: Book, name: str, loop: Loop) -> None:
+        board = loop.board
+        self._recorder = recorder
+        self._name = name
+        self._loop = loop
+        self._counts = recorder.topic(f"/{name}/counts", [("int32", s.name) for s in board.sensors])
+        self._commands = recorder.topic(f"/{name}/commands", [("float64", a.name) for a in board.actuators])
+        self._outputs = recorder.topic(f"/{name}/outputs", [("int32", a.name) for a in board.actuators])
+        fields = [f"is_{field}" for field in Estimate.FIELDS] + [f"want_{field}" for field in Want.FIELDS]
+        self._state = recorder.topic(f"/{name}/state", [("float64", field) for field in fields])
+        self._timing = recorder.topic(f"/{name}/loop", [("int32", field) for field in LOOP_FIELDS])
+        self._accounts = [
+            (
+                recorder.topic(f"/{name}/{stage.name}", [("float64", f) for f in stage.account.fields]),
+                stage.account,
+            )
+            for stage in (*loop.estimators, *loop.stages)
+            if stage.account
+        ]
+        self._armed = False
+        self._active = 0
+        self._mode = AUTO
+        self._fault: str | None = None
+
+    def write(self, time_ns: int, cost_us: int = 0) -> None:
+        """After each tick."""
+        loop, state = self._loop, self._loop.state
+        board, estimate, want = loop.board, state.estimate, state.want
+        self._counts.write(time_ns, board.counts)
+        self._commands.write(time_ns, [None if c is None else c / ONE for c in state.outputs])
+        self._outputs.write(time_ns, board.outputs)
+        self._state.write(
+            time_ns,
+            [getattr(estimate, f) for f in Estimate.FIELDS] + [getattr(want, f) for f in Want.FIELDS],
+        )
+        for topic, account in self._accounts:
+            topic.write(time_ns, account.values)
+        self._timing.write(
+            time_ns,
+            (state.tick, state.late_us, cost_us, state.armed, state.active, state.action, state.mode),
+        )
+        for kind, values, _, refusal in loop.taken:
+            details = {"kind": kind, "values": values} | ({"refused": refusal} if refusal else {})
+            self._recorder.event(time_ns, "order", vehicle=self._name, tick=state.tick, **details)
+        if state.armed != self._armed or state.active != self._active or loop.fault != self._fault:
+            self._note_changes(time_ns)
+        if state.mode != self._mode:
+            self._mode = state.mode
+            self._recorder.event(time_ns, "mode", vehicle=self._name, tick=state.tick, mode=NAMES[state.mode])
+
+    def _note_changes(self, time_ns: int) -> None:
+        loop, tick = self._loop, self._loop.state.tick
+        if loop.state.armed != self._armed:
+            self._armed = loop.state.armed
+            self._recorder.event(
+                time_ns, "armed" if self._armed else "disarmed", vehicle=self._name, tick=tick
+            )
+        changed = loop.state.active ^ self._active
+        for bit, row in enumerate(loop.watch.rows):
+            if changed >> bit & 1:
+                kind = "failsafe" if row.active else "failsafe cleared"
+                self._recorder.event(time_ns, kind, vehicle=self._name, tick=tick, row=row.name)
+        self._active = loop.state.active
+        if loop.fault != self._fault:
+            self._fault = loop.fault
+            self._recorder.event(time_ns, "fault", vehicle=self._name, tick=tick, reason=loop.fault)

@@ -1,0 +1,1 @@
+"""A loop that runs on a computer, in real time."""

@@ -1,0 +1,1 @@
+"""The tables of a vehicle file that the control stack owns: schema and validation."""

@@ -1,0 +1,286 @@
+"""Tables of a chain of modules and soft joints: `control` of kind "chain", and its scenarios, task "aims".
+
+Typed structs; CPython only.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from caudal.onboard.tables.scenario import _Scenario
+from caudal.onboard.tables.types import Length, NotNegative, Number, Physical, Positive, Share, Table
+
+Three = Annotated[list[Number], Meta(min_length=3, max_length=3)]
+Six = Annotated[list[NotNegative], Meta(min_length=6, max_length=6)]
+ThreePositive = Annotated[list[Positive], Meta(min_length=3, max_length=3)]
+Names3 = Annotated[list[str], Meta(min_length=3, max_length=3)]
+Name = Annotated[str, Meta(pattern=r"^[a-z](_?[a-z0-9])*$", max_length=40)]  # it names columns of a log
+Names4 = Annotated[list[str], Meta(min_length=4, max_length=4)]
+
+
+class Part(Table, kw_only=True, frozen=True):
+    """What moves as one: a module, or half of a soft joint. Its mass is spread along its length, on its axis."""
+
+    mass_kg: Positive
+    inertia_kg_m2: ThreePositive  # about its own middle
+    added: Six  # water it carries, about its middle: kg three times, kg m2 three times
+    volume_m3: Positive
+    lift_above_m: Number = 0.0  # centre of buoyancy above the axis
+    cross_drag_n_s2_m3: NotNegative  # a metre of length
+    axial_drag_n_s2_m2: NotNegative
+    roll_drag_n_m_s_rad: NotNegative = 0.0
+
+
+class Module(Part, kw_only=True, frozen=True):
+    name: Name
+    length_m: Length
+
+
+class Soft(Table, kw_only=True, frozen=True):
+    """A joint between two modules, as chain/chamber.py has it; `coordinates`: the sensors of d1, th1, th2, d2."""
+
+    name: Name
+    coordinates: Names4
+    chambers: Names3  # valves
+    at_deg: Three = field(default_factory=lambda: [0.0, 120.0, 240.0])  # of the chambers, from +y towards +z
+    length_m: Length
+    stretch_m_per_pa: NotNegative
+    bend_rad_per_pa: Positive
+    gain_two: NotNegative = 0.0
+    two_pa: Positive = 0.3e6
+    stiffness_n_m_rad: Positive
+    stiff_share: Positive = 1.0
+    soft_pa: NotNegative = 0.1e6
+    stiff_pa: Positive = 0.5e6
+    axial_n_per_m: Positive
+    damping_n_m_s_rad: NotNegative
+    damping_n_s_m: NotNegative
+    half: Part
+
+
+class ChainThruster(Table, kw_only=True, frozen=True):
+    """Where a thruster sits on its module, and which way it pushes when told a force above 0."""
+
+    module: str
+    at_m: Three
+    axis: Three
+    lag_s: NotNegative = 0.0
+
+
+class Limits(Table, kw_only=True, frozen=True):
+    """Of every soft joint; kept as barriers whose poles are at pole_per_s."""
+
+    bend_max_deg: Annotated[float, Meta(ge=10, le=89)]
+    bend_rate_max_rad_s: Positive
+    pole_per_s: Positive = 1.0
+
+
+class ClearanceTable(Table, kw_only=True, frozen=True):
+    """How far every part of the hull stays from obstacles."""
+
+    hull_radius_m: Length
+    clear_m: NotNegative
+    guard_m: NotNegative = 0.0  # more than that, for noise and what the model does not know
+    near_m: Positive = 1.0  # what is further away does not count
+    points_a_module: Annotated[int, Meta(ge=2, le=50)] = 5
+    most_rows: Annotated[int, Meta(ge=1, le=100)] = 12
+    pole_per_s: Positive = 1.0
+
+
+class ChainFilter(Table, kw_only=True, frozen=True):
+    """Standard deviations that the joints' filters go by; the base's stand in estimate.filter."""
+
+    angle_rad: Physical
+    stroke_m: Physical
+    gust_rad_s2: Physical = 0.1
+    push_rad_s2: Physical = 0.02
+    gust_m_s2: Physical = 0.5
+
+
+class PostureTable(Table, kw_only=True, frozen=True):
+    """How the chambers hold a shape (chain/posture.py)."""
+
+    ease_pa: NotNegative = 50e3  # that every chamber has at least, so that joints are not slack
+    stuck_pa: Positive = 30e3  # a chamber that stays so far off what it is told ...
+    stuck_s: Positive = 1.0  # ... for so long is taken as it is
+
+
+class ChainControl(Table, tag_field="kind", tag="chain", kw_only=True, frozen=True):
+    """Aims in order of priority for a chain of modules and soft joints (chain/priority.py)."""
+
+    solver: Literal["hierarchy", "law"] = "hierarchy"
+    module: Annotated[list[Module], Meta(min_length=2)]
+    soft: Annotated[list[Soft], Meta(min_length=1)]
+    thruster: Annotated[dict[str, ChainThruster], Meta(min_length=1)]
+    limits: Limits
+    clearance: ClearanceTable
+    filter: ChainFilter
+    posture: PostureTable = PostureTable()
+    dead: list[str] = []  # thrusters known to be: nothing is asked of them
+
+
+class Row(Table, kw_only=True, frozen=True):
+    """Be there at that time; the move takes within_s, or all the time since the row before."""
+
+    at_s: NotNegative
+    to: Annotated[list[Number], Meta(min_length=1, max_length=12)]
+    within_s: NotNegative = 0.0
+
+
+class AimTable(Table, tag_field="kind", kw_only=True, frozen=True):
+    """pole_per_s: how fast errors go, all three poles of the loop; sum_limit of the integral (m/s2, rad/s2);
+    damping: how much of the inputs' scale is worth one unit of acceleration."""
+
+    name: Name
+    pole_per_s: Positive = 1.0
+    sum_limit: NotNegative = 0.3
+    leash: Positive = 0.2  # m or rad: what is further off is not asked for more
+    damping: Share = 0.02
+    rows: list[Row] = []
+
+
+class FrameAimTable(AimTable, kw_only=True, frozen=True):
+    frame: str  # a module's name: its front end; "base" is the rear end of the first
+    at_m: Three | None = None  # another place, in the module's frame: its origin is the rear end
+
+
+class PoseAim(FrameAimTable, tag="pose", kw_only=True, frozen=True):
+    """x, y, depth, roll, pitch (nose down), heading."""
+
+
+class PositionAim(FrameAimTable, tag="position", kw_only=True, frozen=True):
+    """x, y, depth."""
+
+
+class TurnAim(FrameAimTable, tag="turn", kw_only=True, frozen=True):
+    """roll, pitch (nose down), heading."""
+
+
+class LookAim(FrameAimTable, tag="look", kw_only=True, frozen=True):
+    """x, y, depth of what the frame's x axis is to point at."""
+
+
+class ShapeAim(AimTable, tag="shape", kw_only=True, frozen=True):
+    """The bend of every joint to port and up, rad; without rows, as it is at the start, or as a plan has it."""
+
+
+class SpeedAim(FrameAimTable, tag="speed", kw_only=True, frozen=True):
+    """Speed of a frame through the water along one of its axes, m/s."""
+
+    way: Literal["ahead", "port", "up"] = "ahead"
+
+
+class RunAim(AimTable, tag="run", kw_only=True, frozen=True):
+    """A speed along the line ahead, m/s, below 0 astern; of all aims the only one (chain/run.py).
+
+    Its feedback: what is as bad as what (a way off the line, a lean of any module, a push), and which gusts its filter
+    reckons with. Gains are worked out at speeds grid_m_s apart."""
+
+    off_m: Positive = 0.3
+    lean_rad: Positive = 0.05
+    speed_m_s: Positive = 0.3
+    across_n: Positive = 10.0
+    last_share: Positive = 0.75  # of that, for the module that comes last
+    ahead_n: Positive = 3.0
+    gust_n: NotNegative = 2.0  # of each thruster, that it was not told
+    gust_m_s2: Positive = 0.001
+    gust_rad_s2: Positive = 0.005
+    grid_m_s: Annotated[float, Meta(ge=0.05, le=1.0)] = 0.1
+
+
+AnyAim = PoseAim | PositionAim | TurnAim | LookAim | ShapeAim | SpeedAim | RunAim
+WIDTH = {PoseAim: 6, PositionAim: 3, TurnAim: 3, LookAim: 3, SpeedAim: 1, RunAim: 1}
+
+
+class Obstacle(Table, kw_only=True, frozen=True):
+    """What the vehicle knows of it: a ball, or an upright pipe without ends."""
+
+    x_m: Number
+    y_m: Number
+    depth_m: Number | UnsetType = UNSET  # without it, a pipe
+    radius_m: Positive
+
+
+class AimsTask(_Scenario, tag="aims", kw_only=True, frozen=True):
+    aims: Annotated[list[AnyAim], Meta(min_length=1)]  # the first is served first
+    bend_max_deg: Annotated[float, Meta(ge=10, le=89)] | None = None  # less than control.limits has it
+    obstacles: list[Obstacle] = []
+
+
+def control_problems(
+    control: ChainControl, actuators: dict[str, dict[str, Any]], sensors: set[str]
+) -> Iterator[tuple[str, str]]:
+    """What does not fit: (key below control, what to do)."""
+    modules = [module.name for module in control.module]
+    if len(set(modules)) < len(modules) or "base" in modules:
+        yield "module", f'give each a name of its own, none of them "base"; there are {", ".join(modules)}'
+    if len(control.soft) != len(modules) - 1:
+        yield (
+            "soft",
+            f"{len(modules)} modules have {len(modules) - 1} joints between them, not {len(control.soft)}",
+        )
+    for k, soft in enumerate(control.soft):
+        for sensor in soft.coordinates:
+            if sensor not in sensors:
+                yield f"soft.{k}.coordinates", f'there is no sensor "{sensor}"'
+        for chamber in soft.chambers:
+            if actuators.get(chamber, {}).get("map") != "valve":
+                yield f"soft.{k}.chambers", f'"{chamber}" is not a valve; name one of [actuator]'
+            elif actuators[chamber]["max_pa"] <= control.posture.ease_pa:
+                most = f"{actuators[chamber]['max_pa']:g} Pa"
+                yield "posture.ease_pa", f"is not below what actuator {chamber} may have, {most}; lower it"
+            elif not actuators[chamber]["pressure"]:
+                yield f"soft.{k}.chambers", f'"{chamber}" has no pressure loop; give [actuator.{chamber}] one'
+        if soft.stiff_pa <= soft.soft_pa:
+            yield f"soft.{k}.stiff_pa", f"{soft.stiff_pa:g} is not above soft_pa, {soft.soft_pa:g}"
+    for name, thruster in control.thruster.items():
+        if actuators.get(name, {}).get("map") != "thruster":
+            yield f"thruster.{name}", "is not a thruster of [actuator]"
+        if thruster.module not in modules:
+            yield (
+                f"thruster.{name}.module",
+                f'there is no module "{thruster.module}"; there are {", ".join(modules)}',
+            )
+        if not any(thruster.axis):
+            yield f"thruster.{name}.axis", "has no length; point it the way it pushes"
+    for name in control.dead:
+        if name not in control.thruster:
+            yield "dead", f'there is no thruster "{name}"; there are {", ".join(control.thruster)}'
+
+
+def task_problems(scenario: AimsTask, control: ChainControl) -> Iterator[tuple[str, str]]:
+    """What does not fit: (key below the scenario, what to do)."""
+    frames = ["base", *(module.name for module in control.module)]
+    if scenario.bend_max_deg and scenario.bend_max_deg > control.limits.bend_max_deg:
+        yield "bend_max_deg", f"is above control.limits.bend_max_deg, {control.limits.bend_max_deg:g}"
+    names = [aim.name for aim in scenario.aims]
+    for k, aim in enumerate(scenario.aims):
+        at = f"aims.{k}"
+        if aim.name in names[:k]:
+            yield f"{at}.name", f'two aims have the name "{aim.name}"; name each once'
+        if isinstance(aim, RunAim) and (len(names) > 1 or not aim.rows):
+            yield at, "a run steers all that there is: make it the only aim, and give it rows"
+        if isinstance(aim, FrameAimTable) and aim.frame not in frames:
+            yield f"{at}.frame", f'there is no frame "{aim.frame}"; there are {", ".join(frames)}'
+        wide = WIDTH.get(type(aim), 2 * len(control.soft))
+        before_s = 0.0
+        for i, row in enumerate(aim.rows):
+            if len(row.to) != wide:
+                yield f"{at}.rows.{i}.to", f"has {len(row.to)} numbers; this aim takes {wide}"
+            if row.at_s <= before_s and (i or row.at_s < 0):
+                yield f"{at}.rows.{i}.at_s", "must grow from row to row"
+            if row.within_s > row.at_s - before_s:
+                yield (
+                    f"{at}.rows.{i}.within_s",
+                    f"is longer than the {row.at_s - before_s:g} s since the row before",
+                )
+            before_s = row.at_s
+        if isinstance(aim, ShapeAim):
+            most = scenario.bend_max_deg or control.limits.bend_max_deg
+            for i, row in enumerate(aim.rows):
+                if max(abs(bend) for bend in row.to) * 57.29578 > most:
+                    yield (
+                        f"{at}.rows.{i}.to",
+                        f"bends further than bend_max_deg, {most:g} degrees",
+                    )

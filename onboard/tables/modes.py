@@ -1,0 +1,84 @@
+"""Tables `surface`, `sticks` and `mission` of a vehicle file: what modes other than the scenario's own go by.
+
+CPython only.
+"""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from caudal.hal.core.build import UNITS
+from caudal.hal.core.fixed_point import fixed
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.onboard.tables.scenario import SteeringTable
+from caudal.onboard.tables.types import NotNegative, Positive, Table
+
+Wide = Annotated[float, Meta(ge=-1e9, le=1e9)]
+
+
+class SurfaceTable(Table, kw_only=True, frozen=True):
+    """What brings the vehicle up, without a sensor: `by` says by what, the rest is how."""
+
+    by: Literal["buoyancy", "thrust", "gait"]
+    frequency_hz: Annotated[float, Meta(ge=0, le=20)] = 0.0  # of the gait meanwhile
+    commands: dict[str, Wide] = {}  # of other actuators, SI
+    drop: dict[str, Wide] = {}  # what lets the ballast go, SI
+
+
+class SticksTable(Table, kw_only=True, frozen=True):
+    """What a pilot's sticks are to a vehicle that swims with its tail, at their ends."""
+
+    frequency_hz: Annotated[float, Meta(gt=0, le=20)]  # ahead; astern the wave runs the other way
+    deflection_deg: Annotated[float, Meta(gt=0, le=85)]  # turn
+    depth_m_s: NotNegative = 0.0  # up and down, where it can dive
+
+
+class MissionTable(Table, kw_only=True, frozen=True):
+    """How way-points are followed: within `near_m` of one is there. A vehicle with a tail needs the rest, too."""
+
+    near_m: Positive = 0.15
+    speed_m_s: Positive | None = None
+    steering: SteeringTable | None = None
+
+
+def read(file: VehicleFile, actuators: dict[str, dict[str, Any]], gait: Any, guided: bool) -> dict[str, Any]:
+    """Plain settings of the three; None where the file has no such table."""
+    surface = file.read("surface", SurfaceTable) if "surface" in file.tables else None
+    sticks = file.read("sticks", SticksTable) if "sticks" in file.tables else None
+    mission = file.read("mission", MissionTable) if "mission" in file.tables else None
+    if surface:
+        _check_surface(file, surface, actuators, gait)
+    if sticks and not gait:
+        raise file.error("sticks", "is for vehicles with a gait; sticks of thrusters go by control.cruise")
+    if mission and gait:
+        if not guided:
+            raise file.error("mission", "needs [guidance], by which it finds its way")
+        for key in ("speed_m_s", "steering"):
+            if getattr(mission, key) is None:
+                raise file.error(f"mission.{key}", "is required of a vehicle that swims with its tail")
+    plain: dict[str, Any] = msgspec.to_builtins({"surface": surface, "sticks": sticks, "mission": mission})
+    if plain["surface"]:
+        for key in ("commands", "drop"):  # a list: a microcontroller's dictionaries have no order
+            plain["surface"][key] = [(name, fixed(value)) for name, value in plain["surface"][key].items()]
+    return plain
+
+
+def _check_surface(
+    file: VehicleFile, surface: SurfaceTable, actuators: dict[str, dict[str, Any]], gait: Any
+) -> None:
+    if surface.by == "gait" and not (gait and surface.frequency_hz):
+        raise file.error("surface.by", "by gait needs a [gait] and a frequency_hz above 0")
+    if surface.by == "thrust" and not surface.commands:
+        raise file.error("surface.by", "by thrust needs `commands`: which thruster pushes how much")
+    for key in ("commands", "drop"):
+        for name, value in getattr(surface, key).items():
+            if name not in actuators:
+                known = ", ".join(sorted(actuators))
+                raise file.error(f"surface.{key}", f'there is no actuator "{name}"; there are {known}')
+            if gait and name in gait.joints:
+                raise file.error(f"surface.{key}", f'"{name}" is moved by the gait; frequency_hz says how')
+            unit = UNITS[actuators[name]["map"]]
+            low, high = actuators[name][f"min_{unit}"], actuators[name][f"max_{unit}"]
+            if not low <= value <= high:
+                raise file.error(f"surface.{key}.{name}", f"{value:g} lies outside {low:g} to {high:g}")

@@ -1,0 +1,232 @@
+"""Tables `param.NAME` of a vehicle file: which of its numbers may be set while it swims, within which range.
+
+    [param.GAIT_FREQ]
+    key = "control.frequency_max_hz"    # of this file; its value there is the default
+    low = 0.5
+    high = 3.0
+    about = "fastest tail-beat"
+
+CPython only. `read` gives plain settings; `end_problem` is for `caudal check`: no value within a range may be refused.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
+from caudal.hal.vehicle_file.wording import did_you_mean, unit_of
+from caudal.onboard.tables.types import Number, Table
+
+NAME = re.compile(r"[A-Z][A-Z0-9_]{0,15}")  # what MAVLink can carry
+MOST = 1000
+TABLES = (
+    *("gait", "control", "estimate", "guidance", "failsafe", "surface", "sticks", "mission"),
+    *("scenario", "actuator", "sensor"),
+)
+LISTED = {"failsafe": "failsafes", "actuator": "actuators", "sensor": "sensors", "scenario": "scenarios"}
+
+Ends = Sequence[tuple[dict[str, Any], float]]  # parameters with a value each
+
+
+class ParamTable(Table, kw_only=True, frozen=True):
+    key: str
+    low: Number
+    high: Number
+    about: Annotated[str, Meta(min_length=1, max_length=120)]
+    unit: Annotated[str, Meta(max_length=16)] | None = None  # without it, as the key's suffix says
+    armed: bool = True  # may it be set while the vehicle is armed
+
+
+def read(file: VehicleFile, settings: dict[str, Any]) -> list[dict[str, Any]]:
+    """The parameters as plain settings. `places`: where the value stands in `settings`, each with a factor."""
+    params: dict[str, ParamTable] = file.read("param", dict[str, ParamTable])
+    if len(params) > MOST:
+        raise file.error("param", f"has {len(params)} parameters; {MOST} are enough")
+    plain, keys = [], {}  # type: ignore[var-annotated]
+    for name, param in params.items():
+        where = f"param.{name}"
+        if not NAME.fullmatch(name):
+            raise file.error(
+                where, "a parameter's name is 1 to 16 of A-Z, 0-9 and _, and begins with a letter"
+            )
+        if param.key in keys:
+            raise file.error(f"{where}.key", f'"{param.key}" is {keys[param.key]}\'s already')
+        keys[param.key] = name
+        plain.append(_plain(file, name, param, settings))
+    return plain
+
+
+def _plain(file: VehicleFile, name: str, param: ParamTable, settings: dict[str, Any]) -> dict[str, Any]:
+    where = f"param.{name}"
+    places = _places(file, f"{where}.key", param.key, settings)
+    default = _look_up(settings, places[0][0])
+    if isinstance(default, bool) or not isinstance(default, int | float):
+        raise file.error(f"{where}.key", f'"{param.key}" is no number; a parameter is one')
+    kind = "int" if isinstance(default, int) else "float"
+    low, high = param.low, param.high
+    if kind == "int" and not (low == int(low) and high == int(high)):
+        raise file.error(where, f'"{param.key}" takes whole numbers; so must low and high be')
+    if low >= high:
+        raise file.error(f"{where}.low", f"must be below high, {high:g}")
+    if not low <= default <= high:
+        if not _told(file, param.key):
+            raise file.error(where, f'"{param.key}" is {default:g}, outside {low:g} to {high:g}; change one')
+        low, high = min(low, default), max(high, default)  # who says --set means it
+    number: Callable[[float], float] = int if kind == "int" else float
+    return {
+        "name": name,
+        "key": param.key,
+        "unit": unit_of(param.key.split(".")[-1]) if param.unit is None else param.unit,
+        "low": number(low),
+        "high": number(high),
+        "default": default,
+        "about": param.about,
+        "kind": kind,
+        "armed": param.armed,
+        "live": is_live(param.key, settings),
+        "places": places,
+    }
+
+
+def is_live(key: str, settings: dict[str, Any]) -> bool:
+    """Can a loop that runs take it. A chain's plan is half a second of work: its numbers wait for the next start."""
+    return key.startswith("failsafe.") or settings["control"]["kind"] != "chain"
+
+
+def _told(file: VehicleFile, key: str) -> bool:
+    """Has --set, or a scenario's `set`, changed this key or the table it stands in."""
+    return any(f"{key}.".startswith(f"{line.partition('=')[0].strip()}.") for line in file.overrides)
+
+
+def _places(file: VehicleFile, where: str, key: str, settings: dict[str, Any]) -> list[list[Any]]:
+    """Where a key's value stands in the settings: the first is the value itself, others follow it by a factor."""
+    parts = key.split(".")
+    if parts[0] not in TABLES:
+        problem = f'"{key}" is not in a table that may be tuned; these may: {", ".join(TABLES)}'
+        raise file.error(where, problem)
+    node: Any = settings
+    path: list[str | int] = []
+    for part in [LISTED.get(parts[0], parts[0]), *parts[1:]]:
+        step = _step(node, part)
+        if step is None:
+            known = [one["name"] for one in node if isinstance(one, dict)] if isinstance(node, list) else node
+            hint = did_you_mean(part, known) if isinstance(known, dict | list) else ""
+            raise file.error(where, f'there is no "{key}" in this file{hint}')
+        path.append(step)
+        node = node[step]
+    places: list[list[Any]] = [[path, 1]]
+    if key == "gait.frequency_hz":  # what `swim` beats at
+        for name, scenario in file.tables.get("scenario", {}).items():
+            if scenario["task"] == "swim":
+                backward = scenario.get("backward", False)
+                places.append([["scenarios", name, "rows", 0, "frequency_hz"], -1 if backward else 1])
+    return places
+
+
+def _step(node: Any, part: str) -> str | int | None:
+    """How a part of a key enters plain settings: a key, an index, or the index of the entry with that name."""
+    if isinstance(node, dict):
+        return part if part in node else None
+    if isinstance(node, list):
+        for k, entry in enumerate(node):
+            if isinstance(entry, dict) and entry.get("name") == part:
+                return k
+        if part.isdecimal() and int(part) < len(node):
+            return int(part)
+    return None
+
+
+def _look_up(settings: Any, path: list[Any]) -> Any:
+    for step in path:
+        settings = settings[step]
+    return settings
+
+
+def end_problem(
+    file: VehicleFile, params: list[dict[str, Any]], read_again: Callable[[VehicleFile], dict[str, Any]]
+) -> VehicleFileError | None:
+    """Trial readings at the ends of the ranges, so that any two stand at either end together: what the file would
+    refuse, and what would be another number at the next start than in a loop that runs."""
+    settings = read_again(file)
+
+    def refused(ends: Ends) -> str | None:
+        return _refused(file, settings, ends, read_again)
+
+    for ends in _corners(params):
+        if refused(ends):
+            few = _fewest(ends, refused)
+            words = " with ".join(f"{param['key']} = {value:g}" for param, value in few)
+            return file.error(
+                f"param.{few[0][0]['name']}", f"{words} is within its range, but {refused(few)}"
+            )
+    return None
+
+
+def _fewest(ends: Ends, refused: Callable[[Ends], str | None]) -> Ends:
+    """Whose fault it is: parts are left out, ever smaller ones, as long as what is left is refused."""
+    size = len(ends)
+    while size > 1:
+        size = (size + 1) // 2
+        at = 0
+        while at < len(ends):
+            left = [*ends[:at], *ends[at + size :]]
+            if left and refused(left):
+                ends = left
+            else:
+                at += size
+    return ends
+
+
+def _corners(params: list[dict[str, Any]]) -> Iterator[Ends]:
+    """All in the middle, all low, all high, and by each bit of their numbers: two numbers differ in a bit."""
+    yield [(param, _middle(param)) for param in params]
+    for bit in range(max(len(params) - 1, 0).bit_length() + 1):
+        for turned in (0, 1):
+            yield [
+                (param, param["high" if (k >> bit & 1) ^ turned else "low"]) for k, param in enumerate(params)
+            ]
+
+
+def _middle(param: dict[str, Any]) -> float:
+    total = param["low"] + param["high"]
+    return total // 2 if param["kind"] == "int" else total / 2
+
+
+def _refused(
+    file: VehicleFile,
+    settings: dict[str, Any],
+    ends: Ends,
+    read_again: Callable[[VehicleFile], dict[str, Any]],
+) -> str | None:
+    from caudal.onboard.params.update import changed  # which reads no file
+
+    try:
+        found = read_again(with_values(file, settings, ends))
+    except VehicleFileError as error:
+        return str(error).replace(" (from --set)", "").removeprefix(f"{file.label}: ")
+    for param, value in ends:
+        settings = changed(settings, param, value)
+    if {**found, "params": None} != {**settings, "params": None}:
+        return "it would change other settings, too; it cannot be tuned"
+    return None
+
+
+def with_values(file: VehicleFile, settings: dict[str, Any], ends: Ends) -> VehicleFile:
+    """The file with other values; tables and lists that it leaves to their defaults are made for them."""
+    tables = msgspec.json.decode(msgspec.json.encode(file.tables))
+    lines = []
+    for param, value in ends:
+        node = tables
+        parts, place = param["key"].split("."), param["places"][0][0]
+        for k, part in enumerate(parts[:-1]):
+            if isinstance(node, list):
+                node = node[place[k]]
+                continue
+            default = _look_up(settings, place[: k + 1])
+            node = node.setdefault(part, list(default) if parts[k + 1].isdecimal() else {})
+        node[int(parts[-1]) if isinstance(node, list) else parts[-1]] = value
+        lines.append(f"{param['key']}={value}")
+    return VehicleFile(file.label, file.text, [*file.overrides, *lines], tables)

@@ -1,0 +1,262 @@
+"""The control stack's tables of the vehicle file, put together and checked.
+
+CPython only. `read` gives plain settings that onboard/build.py (portable) builds a loop from.
+"""
+
+from typing import Any
+
+import msgspec
+
+from caudal.hal.core.fixed_point import fixed
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.onboard.tables import chain as spec_chain
+from caudal.onboard.tables import failsafe, modes, station
+from caudal.onboard.tables import trajectory as spec_trajectory
+from caudal.onboard.tables.chain import AimsTask, ChainControl
+from caudal.onboard.tables.scenario import Guided, Pursue, Row, Schedule, Swim, Track, Wander
+from caudal.onboard.tables.stack import (
+    EstimateTable,
+    GuidanceTable,
+    LoopTable,
+    TailControl,
+    TailGait,
+    UndulateControl,
+    UndulationGait,
+)
+from caudal.onboard.tables.thrusters import (
+    POSE_TASKS,
+    FollowTask,
+    HoldTask,
+    ManualTask,
+    PilotTask,
+    WrenchControl,
+    control_problems,
+    task_problems,
+)
+
+CHANNELS = ("heading", "turn_rate", "x", "y", "depth", "roll", "pitch", "roll_rate", "pitch_rate")
+TABLES = (
+    *("loop", "gait", "control", "estimate", "guidance", "failsafe", "surface", "sticks", "mission"),
+    *("scenario", "trajectory", "station"),
+)
+
+Gait = TailGait | UndulationGait
+Control = TailControl | UndulateControl | WrenchControl | ChainControl
+STILL = (WrenchControl, ChainControl)  # nothing beats
+Scenarios = dict[
+    str, Schedule | Swim | Wander | Track | Pursue | HoldTask | FollowTask | ManualTask | PilotTask | AimsTask
+]
+
+
+def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """The stack's settings, plain, with names checked against the HAL's channels."""
+    actuators = {channel["name"]: channel for channel in channels["actuators"]}
+    sensors = {channel["name"]: channel for channel in channels["sensors"]}
+    loop = file.read("loop", LoopTable)
+    control: Control = file.read("control", Control)  # type: ignore[arg-type]
+    gait: Gait | None = None
+    if not isinstance(control, STILL):
+        gait = file.read("gait", Gait)  # type: ignore[arg-type]
+    estimate = file.read("estimate", EstimateTable)
+    guidance = file.read("guidance", GuidanceTable) if "guidance" in file.tables else None
+    scenarios = file.read("scenario", Scenarios)
+    trajectories = file.read("trajectory", spec_trajectory.Trajectories)
+
+    if loop.rate_hz % loop.guide_hz or 1_000_000 % loop.rate_hz:
+        problem = "1,000,000 must divide by rate_hz, and rate_hz by guide_hz"
+        raise file.error("loop", f"{loop.rate_hz} and {loop.guide_hz} Hz do not fit: {problem}")
+    if gait:
+        _check_gait(file, gait, actuators)
+    _check_control(file, control, actuators, sensors)
+    if isinstance(control, STILL):
+        needs = f'a control.kind of "{file.tables["control"]["kind"]}" needs it'
+        if estimate.filter is None:
+            raise file.error("estimate.filter", f"{needs}; give the sensors' noises")
+        for key in ("x", "y", "depth", "heading", "roll", "pitch"):
+            if not getattr(estimate, key):
+                raise file.error(f"estimate.{key}", f"{needs}; name the sensor")
+    for name, trajectory in trajectories.items():
+        for key, problem in spec_trajectory.disagreements(trajectory):
+            raise file.error(f"trajectory.{name}.{key}", problem)
+    for key in CHANNELS:
+        _check_sensor(file, f"estimate.{key}", getattr(estimate, key), sensors)
+    if guidance:
+        _check_sensor(file, "guidance.bumper", guidance.bumper, sensors)
+    failsafes = failsafe.read(file, estimate, actuators, sensors)
+    for name, scenario in scenarios.items():
+        _check_scenario(file, f"scenario.{name}", scenario, actuators, sensors)
+        if not isinstance(control, _able(scenario)):
+            problem = f'is not for a control.kind of "{file.tables["control"]["kind"]}"'
+            raise file.error(f"scenario.{name}.task", problem)
+        if isinstance(scenario, POSE_TASKS):
+            for key, problem in task_problems(scenario, trajectories):
+                raise file.error(f"scenario.{name}.{key}", problem)
+        if isinstance(scenario, AimsTask) and isinstance(control, ChainControl):
+            for key, problem in spec_chain.task_problems(scenario, control):
+                raise file.error(f"scenario.{name}.{key}", problem)
+        if isinstance(scenario, Guided) and not (guidance and isinstance(control, TailControl)):
+            raise file.error(f"scenario.{name}.task", 'needs [guidance] and a control.kind of "tail"')
+        if isinstance(scenario, Swim) and gait and gait.frequency_hz is None:
+            raise file.error(f"scenario.{name}.task", "swims at gait.frequency_hz, which is not given")
+    return {
+        "rate_hz": loop.rate_hz,
+        "guide_hz": loop.guide_hz,
+        "gait": gait and msgspec.to_builtins(gait),
+        "control": _plain_control(control),
+        "estimate": msgspec.to_builtins(estimate),
+        "guidance": guidance
+        and {
+            **msgspec.to_builtins(guidance),
+            "hull": [(circle.x_m, circle.radius_m) for circle in guidance.hull],
+        },
+        "failsafes": failsafe.plain(failsafes),
+        **modes.read(file, actuators, gait, guidance is not None),
+        **station.read(file, gait),
+        "scenarios": {
+            name: _plain_scenario(scenario, gait.frequency_hz if gait else None, trajectories)
+            for name, scenario in scenarios.items()
+        },
+    }
+
+
+def for_board(settings: dict[str, Any], scenario: str) -> dict[str, Any]:
+    """What a microcontroller needs of them: one scenario, and nothing that a pilot, a station or an operating system
+    would have to tell, because it has none of them."""
+    kept = {key: value for key, value in settings.items() if key != "station"}
+    return {
+        **kept,
+        "scenarios": {scenario: settings["scenarios"][scenario]},
+        "failsafes": [row for row in settings["failsafes"] if row["trigger"] not in failsafe.OF_OTHERS],
+        "sticks": None,
+        "mission": None,
+        "params": None,
+    }
+
+
+def _plain_control(control: Control) -> dict[str, Any]:
+    """Thrusters as a list: a microcontroller's dictionaries have no order."""
+    plain: dict[str, Any] = msgspec.to_builtins(control)
+    if isinstance(control, STILL):
+        plain["thruster"] = [{"name": name, **place} for name, place in plain["thruster"].items()]
+    return plain
+
+
+def _plain_scenario(
+    scenario: Any, own_hz: float | None, trajectories: spec_trajectory.Trajectories
+) -> dict[str, Any]:
+    plain: dict[str, Any] = msgspec.to_builtins(scenario)
+    if isinstance(scenario, FollowTask):
+        return plain | {"trajectory": msgspec.to_builtins(trajectories[scenario.trajectory])}
+    if isinstance(scenario, POSE_TASKS + (AimsTask,)):
+        return plain
+    if isinstance(scenario, Swim) and own_hz is not None:
+        row = Row(
+            at_s=0.0,
+            frequency_hz=-own_hz if scenario.backward else own_hz,
+            amplitude=scenario.amplitude,
+            deflection_deg=scenario.deflection_deg,
+            hold=scenario.hold,
+        )
+        plain |= {"task": "schedule", "rows": [msgspec.to_builtins(row)]}
+    for row in plain.get("rows", ()):
+        row["hold"] = [(name, fixed(value)) for name, value in row["hold"].items()]
+    return plain
+
+
+def _able(scenario: Any) -> tuple[type, ...]:
+    """The kinds of control that can do a scenario's task."""
+    if isinstance(scenario, AimsTask):
+        return (ChainControl,)
+    return (WrenchControl,) if isinstance(scenario, POSE_TASKS) else (TailControl, UndulateControl)
+
+
+def _check_control(
+    file: VehicleFile,
+    control: Control,
+    actuators: dict[str, dict[str, Any]],
+    sensors: dict[str, dict[str, Any]],
+) -> None:
+    if isinstance(control, ChainControl):
+        for key, problem in spec_chain.control_problems(control, actuators, set(sensors)):
+            raise file.error(f"control.{key}", problem)
+        return
+    if isinstance(control, WrenchControl):
+        for key, problem in control_problems(control, actuators, _names(actuators)):
+            raise file.error(f"control.{key}", problem)
+        return
+    if isinstance(control, TailControl):
+        if control.frequency_min_hz >= control.frequency_max_hz:
+            raise file.error(
+                "control.frequency_min_hz", f"must be below frequency_max_hz, {control.frequency_max_hz}"
+            )
+        if control.dive:
+            _check_servo(file, "control.dive.actuator", control.dive.actuator, actuators)
+        return
+    for key, part, table in (("shells", "shell", control.shell), ("gaze", "neck", control.neck)):
+        if getattr(control, key) == "on" and table is None:
+            raise file.error(f"control.{key}", f"is on, but there is no [control.{part}] to say how")
+    named = (
+        {f"shell.joints.{k}": joint for k, joint in enumerate(control.shell.joints)} if control.shell else {}
+    )
+    if control.neck:
+        named |= {f"neck.{key}": getattr(control.neck, key) for key in ("yaw", "pitch")}
+    for key, joint in named.items():
+        if joint:
+            _check_servo(file, f"control.{key}", joint, actuators)
+
+
+def _check_servo(file: VehicleFile, key: str, joint: str, actuators: dict[str, dict[str, Any]]) -> None:
+    if joint not in actuators:
+        raise file.error(key, f'there is no actuator "{joint}"; there are {_names(actuators)}')
+    if actuators[joint]["map"] != "servo":
+        raise file.error(key, f'actuator "{joint}" is no servo; a joint needs one')
+
+
+def _check_gait(file: VehicleFile, gait: Gait, actuators: dict[str, dict[str, Any]]) -> None:
+    for k, joint in enumerate(gait.joints):
+        _check_servo(file, f"gait.joints.{k}", joint, actuators)
+    for key in ("links_m" if isinstance(gait, TailGait) else "places_m", "turn_share"):
+        if len(getattr(gait, key)) != len(gait.joints):
+            found = len(getattr(gait, key))
+            raise file.error(
+                f"gait.{key}", f"has {found} values for {len(gait.joints)} joints; give one each"
+            )
+
+
+def _check_sensor(file: VehicleFile, key: str, name: str, sensors: dict[str, dict[str, Any]]) -> None:
+    if name and name not in sensors:
+        raise file.error(key, f'there is no sensor "{name}"; there are {_names(sensors)}')
+
+
+def _check_scenario(
+    file: VehicleFile,
+    key: str,
+    scenario: Any,
+    actuators: dict[str, dict[str, Any]],
+    sensors: dict[str, dict[str, Any]],
+) -> None:
+    if isinstance(scenario, Swim):
+        for name in scenario.hold:
+            if name not in actuators:
+                raise file.error(f"{key}.hold", f'there is no actuator "{name}"')
+    elif isinstance(scenario, Schedule):
+        times = [row.at_s for row in scenario.rows]
+        if times != sorted(times):
+            raise file.error(f"{key}.rows", "at_s must not fall from row to row")
+        for k, row in enumerate(scenario.rows):
+            for name in row.hold:
+                if name not in actuators:
+                    raise file.error(f"{key}.rows.{k}.hold", f'there is no actuator "{name}"')
+    elif isinstance(scenario, Track):
+        for k, point in enumerate(scenario.path_m):
+            if len(point) != 2:
+                raise file.error(f"{key}.path_m.{k}", f"is {point}; a way-point is [x, y]")
+            if point == scenario.path_m[k - 1]:
+                raise file.error(f"{key}.path_m.{k}", "is the way-point before it again")
+    elif isinstance(scenario, Pursue):
+        _check_sensor(file, f"{key}.target_x", scenario.target_x, sensors)
+        _check_sensor(file, f"{key}.target_y", scenario.target_y, sensors)
+
+
+def _names(names: Any) -> str:
+    return ", ".join(sorted(names))

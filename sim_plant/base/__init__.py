@@ -1,0 +1,1 @@
+"""Compilation of kernels, spatial algebra, geometry and random numbers."""

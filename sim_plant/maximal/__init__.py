@@ -1,0 +1,1 @@
+"""Dynamics of bodies in maximal coordinates, for closed chains."""

@@ -1,0 +1,1 @@
+"""Simulated devices: servos, motors, valves and sensors."""

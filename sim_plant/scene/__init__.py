@@ -1,0 +1,1 @@
+"""Walls and obstacles, contact with them, and what sonar sees of them."""

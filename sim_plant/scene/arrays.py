@@ -1,0 +1,39 @@
+"""What stands in a world, as arrays: walls, floor, moving target, cylinders, spheres."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from caudal.sim_plant.base.arrays import WORLD
+from caudal.sim_plant.tables.read import WorldSpec
+
+PATHS = {"still": 1, "circle": 2, "line": 3}
+
+
+def pack_world(spec: WorldSpec) -> np.ndarray:
+    """One WORLD record at time 0."""
+    world = np.zeros(1, WORLD)
+    if spec.length_m is not None and spec.width_m is not None:
+        world["pool"], world["length_m"], world["width_m"] = 1, spec.length_m, spec.width_m
+    if spec.depth_m is not None:
+        world["floor"], world["depth_m"] = 1, spec.depth_m
+    if spec.target is not None:
+        world["target"] = PATHS[spec.target.path]
+        world["target_x_m"], world["target_y_m"] = spec.target.x_m, spec.target.y_m
+        world["target_speed_m_s"], world["target_radius_m"] = spec.target.speed_m_s, spec.target.radius_m
+        world["target_heading_rad"] = math.radians(spec.target.heading_deg)
+        world["target_length_m"] = spec.target.length_m
+    return world
+
+
+def pack_cylinders(spec: WorldSpec) -> np.ndarray:
+    """(cylinder, 3): x, y, radius."""
+    return np.array([(c.x_m, c.y_m, c.radius_m) for c in spec.cylinders], dtype=float).reshape(-1, 3)
+
+
+def pack_spheres(spec: WorldSpec) -> np.ndarray:
+    """(sphere, 4): x, y, z, radius."""
+    spheres = [(s.x_m, s.y_m, -s.depth_m, s.radius_m) for s in spec.spheres]
+    return np.array(spheres, dtype=float).reshape(-1, 4)

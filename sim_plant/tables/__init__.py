@@ -1,0 +1,1 @@
+"""The tables of a vehicle file that the plant owns: schema and validation."""

@@ -1,0 +1,91 @@
+"""Tables `trial.NAME` of a vehicle file: the plant alone, its joints moved exactly, no controller, no servos, no noise.
+
+For what a physicist asks of a plant: does it keep energy and momentum, how does it roll, where does it go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from msgspec import Meta, field
+
+from caudal.sim_plant.tables.tree import TreeSpec, scalar_joints
+from caudal.sim_plant.tables.types import AtLeastZero, Kind, Number, Positive, Table
+
+
+class _Waving(Kind, kw_only=True, frozen=True):
+    joints: Annotated[list[str], Meta(min_length=1)]
+    places_m: Annotated[list[AtLeastZero], Meta(min_length=1)]  # of the joints, from the snout
+    length_m: Positive
+    waves: Number  # on that length
+    growth_per_m: Number = 0.0
+    amplitude_rad: Number
+
+
+class Undulate(_Waving, tag="undulate", kw_only=True, frozen=True):
+    """q_j = Q exp(g s_j) sin(2 pi n s_j / L - w t) (Natrix eq. 18), from the first instant on."""
+
+    frequency_hz: Number
+
+
+class Frozen(_Waving, tag="frozen", kw_only=True, frozen=True):
+    """q_j = Q exp(g s_j) cos(2 pi n s_j / L), for good."""
+
+
+class Bend(Kind, tag="bend", kw_only=True, frozen=True):
+    """All joints alike, there and back within two times half_s (Natrix eq. 17), smooth but for the turning point."""
+
+    joints: Annotated[list[str], Meta(min_length=1)]
+    half_s: Positive
+    scale: Number = 0.00625  # 1/s4
+
+
+class Still(Kind, tag="still", kw_only=True, frozen=True):
+    """Joints as they are; those that yield move by themselves."""
+
+
+class Start(Table, kw_only=True, frozen=True):
+    """How it lies in the water at the start, and how it moves as a whole."""
+
+    afloat: bool = False  # in the equilibrium of its first shape, then turned
+    depth_m: Number = 0.0
+    roll_deg: Number = 0.0
+    pitch_deg: Number = 0.0
+    momentum: Literal["base at rest", "none"] = (
+        "base at rest"  # none: of the whole vehicle and the water it carries
+    )
+    joints: dict[str, Number] = field(default_factory=dict)  # rad or m, where the motion says nothing
+
+
+class Trial(Table, kw_only=True, frozen=True):
+    about: str
+    duration_s: Positive
+    step_s: Annotated[float, Meta(gt=0, le=0.1)] = 0.001
+    method: Literal["rk4", "semi-implicit"] = "rk4"
+    gravity: bool = True
+    water: Literal["full", "buoyant", "none"] = "full"
+    start: Start = Start()
+    motion: Undulate | Frozen | Bend | Still = Still()
+
+
+def trial_disagreements(trial: Trial, tree: TreeSpec | None) -> Iterator[tuple[str, str]]:
+    """What does not fit together: (key below `trial.NAME`, what to do)."""
+    if tree is None:
+        yield "about", "a trial needs [plant.tree]; add it, or make this a scenario."
+        return
+    motion, joints = trial.motion, scalar_joints(tree)
+    driven = [b.joint.name for b in tree.body if b.joint and b.joint.mode == "driven"]
+    for name in getattr(motion, "joints", ()):
+        if name not in driven:
+            yield "motion.joints", f"{name} is not a driven joint; choose from {', '.join(driven)}."
+    if isinstance(motion, _Waving) and len(motion.places_m) != len(motion.joints):
+        yield (
+            "motion.places_m",
+            f"{len(motion.places_m)} places for {len(motion.joints)} joints; give one each.",
+        )
+    for name in trial.start.joints:
+        if name not in joints:
+            yield "start.joints", f"there is no joint {name}; choose from {', '.join(joints)}."
+    if trial.start.afloat and (not trial.gravity or trial.water == "none"):
+        yield "start.afloat", "nothing floats without gravity and water; leave them on."

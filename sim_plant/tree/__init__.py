@@ -1,0 +1,1 @@
+"""Dynamics of a tree of bodies in minimal coordinates."""

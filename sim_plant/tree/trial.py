@@ -1,0 +1,163 @@
+"""Runs a trial: the plant alone, a second at a time, and what came of it as figures by name.
+
+result = run(tree_spec, trial, label)
+
+energy_error        |energy at the end - at the start| over what it had above rest (or over its first energy)
+energy_gain         most that energy ever rose above any earlier value, likewise: 0 where it only falls
+com_drift_m         farthest the centre of mass ever was from where it began
+roll_std_deg, max_roll_deg, roll_hz         of the base about its long axis
+speed_m_s, way_m    of the centre of mass along the first heading, mean over the second half; net way
+max_pitch_deg, depth_m                      of the base; depth at the end
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from msgspec.structs import replace
+
+from caudal.sim_plant.tables.tree import TreeSpec
+from caudal.sim_plant.tables.trial import Bend, Frozen, Trial, Undulate
+from caudal.sim_plant.tree.equilibrium import afloat, rolled
+from caudal.sim_plant.tree.model import Model
+
+SAMPLE_S = 0.01
+ENERGY_EVERY = 10  # samples
+CHUNK_S = 1.0
+
+
+def run(
+    tree: TreeSpec, trial: Trial, label: str = "tree", seen: Callable[[float, np.ndarray], None] | None = None
+) -> dict[str, float]:
+    """Figures of one trial; `seen` is shown (time, state) of every sample. Releases the GIL while it steps."""
+    model = Model(replace(tree, water=trial.water), gravity=trial.gravity, label=label)
+    x, rest_j = _start(model, trial)
+    steps = max(1, round(min(CHUNK_S, trial.duration_s) / trial.step_s))
+    every = max(1, round(SAMPLE_S / trial.step_s))
+    total = max(1, round(trial.duration_s / trial.step_s))
+    states, done = [x[None]], 0
+    while done < total:
+        count = min(steps, total - done)
+        told = motion(model, trial, done, count)
+        # To the turning point with its own acceleration: the jump belongs to the step that follows.
+        chunk = model.rollout(
+            x, count, trial.step_s, driven=told, method=trial.method, time_s=done * trial.step_s
+        )
+        x = chunk[-1]
+        rows = np.arange(1, count + 1)
+        states.append(chunk[1:][(done + rows) % every == 0])
+        done += count
+    samples = np.concatenate(states)
+    times_s = np.arange(len(samples)) * every * trial.step_s
+    if seen:
+        for time_s, state in zip(times_s, samples, strict=True):
+            seen(float(time_s), state)
+    return _figures(model, samples, times_s, rest_j)
+
+
+def motion(model: Model, trial: Trial, first: int, steps: int) -> np.ndarray:
+    """Positions, velocities and accelerations of the driven joints, half step by half step from step `first`."""
+    t = trial.step_s * (first + 0.5 * np.arange(2 * steps + 1))
+    told = np.zeros((len(t), 3, len(model.driven)))
+    for name, value in trial.start.joints.items():
+        if name in model.driven:
+            told[:, 0, model.driven.index(name)] = value
+    way = trial.motion
+    if isinstance(way, Undulate | Frozen):
+        places = np.array(way.places_m)
+        swing = way.amplitude_rad * np.exp(way.growth_per_m * places)
+        lead = 2 * np.pi * way.waves * places / way.length_m
+        columns = [model.driven.index(name) for name in way.joints]
+        if isinstance(way, Frozen):
+            told[:, 0, columns] = swing * np.cos(lead)
+        else:
+            w = 2 * np.pi * way.frequency_hz
+            phase = lead - w * t[:, None]
+            told[:, 0, columns] = swing * np.sin(phase)
+            told[:, 1, columns] = -swing * w * np.cos(phase)
+            told[:, 2, columns] = -swing * w * w * np.sin(phase)
+    elif isinstance(way, Bend):
+        columns = [model.driven.index(name) for name in way.joints]
+        told[:, :, columns] = _bend(way, t, first * trial.step_s)[:, :, None]
+    return told
+
+
+def _bend(way: Bend, t: np.ndarray, from_s: float) -> np.ndarray:
+    """(time, 3). Its acceleration jumps at half_s: a chunk that begins before it has the left limit there."""
+    half = way.half_s
+    there = (t <= half) if from_s < half else (t < half)
+    s = np.clip(np.where(there, t, t - half), 0.0, half)
+    sign = np.where(there, 1.0, -1.0)
+    shape = np.array(
+        [
+            0.25 * s**4 - 0.5 * half * s**3 + 0.25 * half**2 * s**2,
+            s**3 - 1.5 * half * s**2 + 0.5 * half**2 * s,
+            3 * s**2 - 3 * half * s + 0.5 * half**2,
+        ]
+    )
+    return (way.scale * sign * shape).T
+
+
+def _start(model: Model, trial: Trial) -> tuple[np.ndarray, float | None]:
+    """The first state, and the energy of the equilibrium it was turned out of, if it was."""
+    x, start = model.state(), trial.start
+    first = motion(model, trial, 0, 1)[0]
+    for name, value in start.joints.items():
+        x[model.q[name]] = value
+    for k, name in enumerate(model.driven):
+        x[model.q[name]] = first[0, k]
+    x[2] = -start.depth_m
+    rest_j = None
+    if start.afloat:
+        x = afloat(model, x)
+        rest_j = model.energy(x)
+    x = rolled(x, np.radians(start.roll_deg), np.radians(start.pitch_deg))
+    for k, name in enumerate(model.driven):
+        x[model.qd[name]] = first[1, k]
+    if start.momentum == "none":
+        rates = np.zeros(model.freedoms)
+        for name in model.joints:
+            rates[model.v[name]] = x[model.qd[name]]
+        mass = model.mass_matrix(x)
+        x[7:13] = np.linalg.solve(mass[:6, :6], -mass[:6, 6:] @ rates[6:])
+    return x, rest_j
+
+
+def _figures(
+    model: Model, samples: np.ndarray, times_s: np.ndarray, rest_j: float | None
+) -> dict[str, float]:
+    energies = np.array([model.energy(x) for x in [*samples[::ENERGY_EVERY], samples[-1]]])
+    excess = abs(energies[0] - rest_j) if rest_j is not None else abs(energies[0])
+    excess = excess or float(np.ptp(energies)) or 1.0
+    centres = np.array([model.centre_of_mass(x) for x in samples[::ENERGY_EVERY]])
+    w, i, j, k = samples[:, 3:7].T
+    roll = np.unwrap(np.arctan2(2 * (w * i + j * k), 1 - 2 * (i * i + j * j)))
+    roll_deg = (np.degrees(roll) + 180) % 360 - 180
+    pitch_deg = np.degrees(np.arcsin(np.clip(2 * (w * j - k * i), -1, 1)))
+    heading = np.arctan2(2 * (w * k + i * j), 1 - 2 * (j * j + k * k))[0]
+    ahead = np.array([np.cos(heading), np.sin(heading), 0.0])
+    half = len(centres) // 2
+    span_s = (len(centres) - 1 - half) * ENERGY_EVERY * (times_s[1] - times_s[0]) if len(times_s) > 1 else 0.0
+    return {
+        "energy_error": float(abs(energies[-1] - energies[0]) / excess),
+        "energy_gain": float(max((energies - np.minimum.accumulate(energies)).max(), 0.0) / excess),
+        "com_drift_m": float(np.linalg.norm(centres - centres[0], axis=1).max()),
+        "roll_std_deg": float(roll_deg.std()),
+        "max_roll_deg": float(np.abs(roll_deg).max()),
+        "rolled_over": int(np.abs(np.degrees(roll)).max() // 360),
+        "roll_hz": _crossings_hz(roll - roll.mean(), times_s),
+        "max_pitch_deg": float(np.abs(pitch_deg).max()),
+        "speed_m_s": float((centres[-1] - centres[half]) @ ahead / span_s) if span_s else 0.0,
+        "way_m": float(np.linalg.norm((centres[-1] - centres[0])[:2])),
+        "depth_m": float(-samples[-1, 2]),
+    }
+
+
+def _crossings_hz(signal: np.ndarray, times_s: np.ndarray) -> float:
+    """Mean frequency between the first and the last crossing upwards; 0 where there are none."""
+    up = np.flatnonzero((signal[:-1] < 0) & (signal[1:] >= 0))
+    if len(up) < 2:
+        return 0.0
+    at_s = times_s[up] - signal[up] / (signal[up + 1] - signal[up]) * (times_s[1] - times_s[0])
+    return float((len(up) - 1) / (at_s[-1] - at_s[0]))

@@ -1,0 +1,1 @@
+"""Caudal: onboard controllers for vehicles that swim."""

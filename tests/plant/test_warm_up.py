@@ -1,0 +1,94 @@
+"""The first start: what a second process compiles is what a world asks for, and nothing depends on it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from swimmer import open_water
+
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.onboard import vehicles
+from caudal.sim_plant.tables.read import read
+from caudal.sim_plant.world import warm_up
+from caudal.sim_plant.world.world import World
+
+ASKED = """
+from caudal.sim_plant.tree import integrate, recursion
+from caudal.sim_plant.world import forest, step_kernel, warm_up
+from caudal.sim_plant.scene.contact import settle
+from caudal.sim_plant.parts.sensors import sample_due
+warm_up.second()
+warm_up.first()
+from test_warm_up import swum
+swum()
+for each in (step_kernel.put, sample_due, recursion.forward, settle, forest.actuate, forest.observe_tree,
+             recursion.inverse_forces, integrate.step, forest.advance_trees):
+    assert len(each.signatures) == 1, each.__name__
+"""
+
+
+def swum() -> np.ndarray:
+    """State of a tree that was put into the water, read, looked at and stepped."""
+    world = World(open_water((0.3, -0.2, 40.0)))
+    body = world.add(
+        read(VehicleFile.open(vehicles.find("snake"))), actuators=["q5"], sensors=["roll"], name="one"
+    )
+    body.read([None])
+    body.truth()
+    body.write([1600])
+    world.step(50_000)
+    return body.state()
+
+
+@pytest.fixture
+def cold(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """As if nothing was ever compiled here, on a machine with two cores."""
+    swum()
+    monkeypatch.setattr(warm_up, "nothing_kept", lambda: True)
+    monkeypatch.setattr(warm_up, "_cores", lambda: 2)
+    return monkeypatch
+
+
+def test_what_is_compiled_early_is_all_that_a_world_of_trees_asks_for(request: pytest.FixtureRequest) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ASKED], cwd=request.path.parent, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("program", [["-c", "raise SystemExit(3)"], ["-c", "import time; time.sleep(0.5)"]])
+def test_a_second_process_that_does_nothing_changes_nothing(
+    cold: pytest.MonkeyPatch, program: list[str]
+) -> None:
+    alone = swum()
+    run = subprocess.Popen
+    cold.setattr(warm_up.subprocess, "Popen", lambda _, **more: run([sys.executable, *program], **more))
+    assert np.array_equal(swum(), alone)
+
+
+def test_an_interpreter_that_cannot_be_started_again_changes_nothing(cold: pytest.MonkeyPatch) -> None:
+    alone = swum()
+    cold.setattr(sys, "executable", "/nowhere/python")
+    assert np.array_equal(swum(), alone)
+
+
+def test_an_interrupt_ends_the_second_process(cold: pytest.MonkeyPatch) -> None:
+    run, started = subprocess.Popen, []
+
+    def sleeper(_, **more):
+        started.append(run([sys.executable, "-c", "import time; time.sleep(600)"], **more))
+        return started[-1]
+
+    cold.setattr(warm_up.subprocess, "Popen", sleeper)
+    with pytest.raises(KeyboardInterrupt), warm_up.two_at_once():
+        raise KeyboardInterrupt
+    assert started[0].returncode is not None
+
+
+def test_kept_kernels_start_no_second_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    swum()
+    monkeypatch.setattr(warm_up.subprocess, "Popen", lambda *_, **__: pytest.fail("a process was started"))
+    swum()

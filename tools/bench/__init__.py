@@ -1,0 +1,1 @@
+"""Benchmarks: ticks, wire exchanges, plant steps, each next to a peer."""

@@ -1,0 +1,1 @@
+"""Calibration of servos, thrusters, oscillators and leak probes on the bench."""

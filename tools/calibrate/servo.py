@@ -1,0 +1,173 @@
+"""A servo in its joint: where it is straight (trim_us), how far a pulse turns it (us_per_rad), which way (direction)
+and, if wanted, where its travel ends (low_us, high_us). Angles are read off the joint, by a protractor or a scale.
+
+Calibrate the clock first. Angles have the vehicle's own sign: of a tail's joint positive bends to port.
+"""
+
+import argparse
+import math
+from typing import Any
+
+from caudal.tools.calibrate.output import Book, add_into
+from caudal.tools.common import options, output
+from caudal.tools.config.pi_vehicle import PiVehicle
+
+SPREAD_US = 300
+LEAST_SPREAD_US = 50
+CROOKED_DEG = 3.0
+CLOSE_US = 50  # the most by which a pulse is nudged on its way to an end stop
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("actuator", help="the servo's name in the vehicle file")
+    command.add_argument(
+        "--spread",
+        metavar="US",
+        type=options.whole,
+        default=SPREAD_US,
+        help=f"how far to both sides of straight angles are read (default: {SPREAD_US})",
+    )
+    add_into(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    from caudal.tools.calibrate.prompts import confirm
+    from caudal.tools.calibrate.test_stand import Stand
+
+    book = Book(args)
+    servo = book.vehicle.actuator(args.actuator)
+    if servo["map"] != "servo":
+        raise output.Refused(f"{args.actuator} is a {servo['map']}, not a servo")
+    confirm(
+        f"{args.actuator} (channel {servo['port']}) will JUMP to {servo['centre_us'] + servo['trim_us']} us, then move "
+        f"slowly by up to {args.spread} us to each side. All other actuators are limp. Keep hands and hoses clear."
+    )
+    with Stand(book.vehicle, args.on) as stand:
+        joint = Joint(book.vehicle, servo, stand)
+        joint.straighten()
+        joint.turn(args.spread)
+        joint.find_ends()
+    _warn(joint)
+    found = {f"actuator.{args.actuator}.{key}": (servo[key], value) for key, value in joint.found.items()}
+    return book.write(found, f"servo {args.actuator}")
+
+
+class Joint:
+    """One servo on the stand; `found` grows value by value, each taken by the vehicle file."""
+
+    def __init__(self, vehicle: PiVehicle, servo: dict[str, Any], stand: Any) -> None:
+        self.servo = servo
+        self.found: dict[str, Any] = {}
+        self._vehicle = vehicle
+        self._stand = stand
+        self._zero_us = servo["centre_us"] + servo["trim_us"]
+        self._sides_us = (self._zero_us, self._zero_us)
+
+    def straighten(self) -> None:
+        low_us, high_us = self.servo["low_us"], self.servo["high_us"]
+
+        def refuses(pulse_us: int) -> str | None:
+            if not low_us < pulse_us < high_us:
+                return f"{pulse_us} us lies outside low_us to high_us, {low_us} to {high_us}"
+            return self._refuses(trim_us=pulse_us - self.servo["centre_us"])
+
+        self._move(self._zero_us)
+        self._zero_us = self._nudged(self._zero_us, "straight", 100, refuses)
+        self.found["trim_us"] = self._zero_us - self.servo["centre_us"]
+
+    def turn(self, spread_us: int) -> None:
+        """Two angles, from which scale and direction follow."""
+        from caudal.tools.calibrate.prompts import number
+
+        room_us = min(self._zero_us - self.servo["low_us"], self.servo["high_us"] - self._zero_us)
+        if room_us < min(spread_us, LEAST_SPREAD_US):
+            raise output.Refused(
+                f"straight is {room_us} us from an end stop; correct low_us or high_us first"
+            )
+        if room_us < spread_us:
+            output.note(f"only {room_us} us to each side, because of low_us and high_us")
+        spread_us = min(spread_us, room_us)
+        self._sides_us = (self._zero_us - spread_us, self._zero_us + spread_us)
+        while True:
+            degrees = []
+            for pulse_us in self._sides_us:
+                self._move(pulse_us)
+                degrees.append(
+                    number(f"{pulse_us} us. The joint's angle in degrees, with its sign:", -180, 180)
+                )
+            low_deg, high_deg = degrees
+            if low_deg * high_deg >= 0:
+                output.note(
+                    f"{low_deg:g} and {high_deg:g} degrees are not to both sides of straight; once more"
+                )
+                continue
+            us_per_rad = round(2 * spread_us / math.radians(abs(high_deg - low_deg)), 1)
+            problem = self._refuses(us_per_rad=us_per_rad)
+            if problem is None:
+                break
+            output.note(f"{problem} Once more.")
+        middle_deg = (low_deg + high_deg) / 2
+        if abs(middle_deg) > CROOKED_DEG:
+            output.note(
+                f"by these it is off by {middle_deg:.1f} degrees where it is straight; begin again if that is much"
+            )
+        self.found["us_per_rad"] = us_per_rad
+        self.found["direction"] = 1 if high_deg > low_deg else -1
+        self._move(self._zero_us)
+
+    def find_ends(self) -> None:
+        from caudal.tools.calibrate.prompts import ask
+
+        if ask("Type yes to find the end stops too, Enter to leave them:") != "yes":
+            return
+        for key, start_us, sign in zip(("low_us", "high_us"), self._sides_us, (-1, 1), strict=True):
+
+            def refuses(pulse_us: int, key: str = key, sign: int = sign) -> str | None:
+                if sign * (pulse_us - self._zero_us) <= 0:
+                    return f"{pulse_us} us is not beyond straight, {self._zero_us} us"
+                return self._refuses(**{key: pulse_us})
+
+            self._move(start_us)
+            output.note(f"towards {key}: {sign * 20:+d} and so on; stop before the servo strains")
+            self.found[key] = self._nudged(start_us, f"at the end ({key})", CLOSE_US, refuses)
+            self._move(self._zero_us)
+
+    def _nudged(self, pulse_us: int, where: str, most_us: int, refuses: Any) -> int:
+        """Where a person is content with it."""
+        from caudal.tools.calibrate.prompts import nudge
+
+        while True:
+            by_us = nudge(f"{pulse_us} us. Nudge by +N or -N us, Enter when it is {where}:", most_us)
+            if by_us is None:
+                problem = refuses(pulse_us)  # it may have started from where it cannot stay
+                if problem is None:
+                    return pulse_us
+            else:
+                problem = refuses(pulse_us + by_us)
+                if problem is None:
+                    pulse_us += by_us
+                    self._move(pulse_us)
+            if problem:
+                output.note(problem)
+
+    def _move(self, pulse_us: int) -> None:
+        self._stand.move(self.servo["name"], pulse_us)
+
+    def _refuses(self, **values: Any) -> str | None:
+        together = {**self.found, **values}
+        return self._vehicle.refuses(
+            {f"actuator.{self.servo['name']}.{key}": value for key, value in together.items()}
+        )
+
+
+def _warn(joint: Joint) -> None:
+    """Angles that the vehicle file allows, and the end stops do not."""
+    servo = {**joint.servo, **joint.found}
+    zero_us = servo["centre_us"] + servo["trim_us"]
+    for key in ("min_rad", "max_rad"):
+        pulse_us = zero_us + servo["direction"] * servo["us_per_rad"] * servo[key]
+        if not servo["low_us"] - 1 <= pulse_us <= servo["high_us"] + 1:
+            ends = f"{servo['low_us']} to {servo['high_us']} us"
+            output.note(
+                f"{key}, {servo[key]:g} rad, would be {pulse_us:.0f} us, beyond {ends}: it cannot be reached"
+            )

@@ -1,0 +1,1 @@
+"""Fault campaigns: random faults, invariants checked each tick, failing cases minimized."""

@@ -1,0 +1,226 @@
+"""A campaign: many short runs, each with faults drawn from a seed, each judged; and what they came to."""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from caudal.onboard.log.recorder import Recorder
+from caudal.sim_plant.tree.model import PlantDiverged
+from caudal.tools.campaign.chip_invariants import hides
+from caudal.tools.campaign.verdict import Verdict
+from caudal.tools.common.version import VERSION
+from caudal.tools.config.vehicle import Vehicle, open_scenario
+from caudal.tools.faults.kinds import EVER, PI_CHIPS, WIRE, Kind, Upset, read_upset, span_of, upsets_of
+from caudal.tools.simulate.fleet import Fleet
+
+SECONDS = 6.0  # of a run, where nobody says otherwise
+LEAD_S = (0.5, 2.0)  # of swimming before the first fault
+DOUBLE, INTERMITTENT, REARMED = 0.35, 0.25, 0.2  # shares of the runs
+LATER = 0.1  # of the runs are five times as long: rows have time to clear
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run, whole: the same case is the same run."""
+
+    vehicle: str
+    set: tuple[str, ...]
+    scenario: str
+    seed: int
+    seconds: float
+    faults: tuple[str, ...]
+    index: int = 0
+
+
+@dataclass
+class Outcome:
+    case: Case
+    kinds: list[str]
+    ticks: int = 0
+    to_safe_s: float | None = None
+    pulses_back_s: float = 0.0
+    worst_late: dict[str, int] = field(default_factory=dict)
+    broken: list[str] = field(default_factory=list)
+    invariants: list[str] = field(default_factory=list)  # their names
+    broken_s: float = 0.0  # when the first was
+    diverged: str = ""  # why the plant's numbers ended: nothing is known of the ticks after it
+
+
+@functools.lru_cache(maxsize=8)
+def opened(vehicle: str, overrides: tuple[str, ...], scenario: str) -> Vehicle:
+    return open_scenario(vehicle, list(overrides), scenario)[0]
+
+
+def run_case(case: Case) -> Outcome:
+    vehicle = opened(case.vehicle, case.set, case.scenario)
+    upsets = [read_upset(text, vehicle) for text in case.faults]
+    outcome = Outcome(case, [f"{u.kind.family} {u.kind.name}" for u in upsets])
+    fleet = fleet_of(vehicle, case.scenario, case.seed, upsets)
+    verdict = Verdict(fleet)
+    steps = round(case.seconds * 1e6 / fleet.period_us)
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "log.mcap"
+        recorder = Recorder(log, _about(vehicle, case), lossless=True)
+        fleet.record(recorder)
+        fleet.arm()
+        try:
+            for _ in range(steps):
+                fleet.step()
+            fleet.safe()
+        except PlantDiverged as error:
+            outcome.diverged = str(error)
+        except Exception as error:
+            verdict.raised(error)
+        recorder.close()
+        broken = verdict.so_far() if outcome.diverged else verdict.judge(log, recorder.failed)
+    outcome.ticks = verdict.ticks
+    outcome.to_safe_s, outcome.pulses_back_s = verdict.to_safe_s, verdict.pulses_back_s
+    outcome.worst_late = {row: late for row, late in verdict.worst_late.items() if late}
+    outcome.broken = [str(one) for one in broken]
+    outcome.invariants = [one.invariant for one in broken]
+    outcome.broken_s = min((one.tick for one in broken), default=0) * fleet.period_us / 1e6
+    return outcome
+
+
+def fleet_of(vehicle: Vehicle, scenario: str, seed: int, upsets: list[Upset]) -> Fleet:
+    """On chips if one of the faults befalls a chip."""
+    if any(upset.kind.needs == PI_CHIPS for upset in upsets):
+        from caudal.tools.simulate.emulated_run import emulated_fleet
+
+        return emulated_fleet(vehicle, scenario, seed, upsets)
+    return Fleet(vehicle, scenario, seed, upsets=upsets)
+
+
+def _about(vehicle: Vehicle, case: Case) -> dict[str, str]:
+    return {
+        "version": VERSION,
+        "vehicle": vehicle.name,
+        "vehicle_file": vehicle.file.text,
+        "overrides": "\n".join(vehicle.file.overrides),
+        "scenario": case.scenario,
+        "seed": str(case.seed),
+        "on": "sim",
+    }
+
+
+def plan(vehicle: Vehicle, case: Case, runs: int, kinds: list[str]) -> list[Case]:
+    """The same for the same seed: run k is drawn from the seed and k alone. `kinds`: families or kinds; none is all."""
+    able = [
+        (kind, target)
+        for (name, target), kind in upsets_of(vehicle).items()
+        if (not kinds or name in kinds or kind.family in kinds)
+        and not (kind.family == "chip" and hides(vehicle, name, target))
+    ]
+    if not able:
+        return []
+    return [_drawn(vehicle, case, k, able) for k in range(runs)]
+
+
+def _drawn(vehicle: Vehicle, case: Case, index: int, able: list[tuple[Kind, str]]) -> Case:
+    rng = random.Random(f"{case.seed} {index}")
+    seconds = case.seconds * (5 if rng.random() < LATER else 1)
+    first = _draw(rng, vehicle, able, seconds)
+    upsets = [first]
+    if rng.random() < DOUBLE:
+        fitting = [pair for pair in able if _together((first.kind, first.target), pair)]
+        if fitting:
+            upsets.append(_draw(rng, vehicle, fitting, seconds))
+    if rng.random() < REARMED and not any(u.kind.needs for u in upsets):
+        at_s = round(rng.uniform(LEAD_S[0], seconds - 0.5), 2)
+        upsets.append(read_upset(f"rearms:pilot@{at_s:g}+{rng.choice((0.05, 0.3, 1.0)):g}", vehicle))
+    return Case(
+        case.vehicle, case.set, case.scenario, case.seed + index, seconds, tuple(map(str, upsets)), index
+    )
+
+
+def _together(one: tuple[Kind, str], other: tuple[Kind, str]) -> bool:
+    """Chips are in one run, a wire in another; a controller behind a wire has neither a clock nor a driver."""
+    if {one[0].needs, other[0].needs} == {PI_CHIPS, WIRE}:
+        return False
+    return not any(
+        a.needs == WIRE and (b.name in ("late", "stalled") or (b.name, target) == ("exception", "driver"))
+        for (a, _), (b, target) in ((one, other), (other, one))
+    )
+
+
+def _draw(rng: random.Random, vehicle: Vehicle, able: list[tuple[Kind, str]], seconds: float) -> Upset:
+    """Every family as often as any other, and in it every kind, and of that every target."""
+    family = rng.choice(sorted({kind.family for kind, _ in able}))
+    name = rng.choice(sorted({kind.name for kind, _ in able if kind.family == family}))
+    kind, target = rng.choice([(k, t) for k, t in able if k.family == family and k.name == name])
+    at_s = rng.uniform(LEAD_S[0], min(LEAD_S[1], 0.6 * seconds))
+    for_s = math.exp(rng.uniform(math.log(0.03), math.log(0.7 * seconds)))
+    text = f"{name}:{target}@{round(at_s, 2):g}"
+    if kind.family == "chip":
+        text += "" if name == "brown-out" else f"+{rng.uniform(0.3, 1.5):.2f}"
+    elif kind.lasts_s != EVER or rng.random() < 0.7:
+        text += f"+{max(0.02, round(for_s, 2)):g}"
+        if for_s > 0.2 and rng.random() < INTERMITTENT and kind.name not in ("killed", "stalled"):
+            text += f"/{max(0.02, round(for_s / rng.choice((3, 5, 11)), 2)):g}"
+    return read_upset(text + _size(rng, vehicle, kind, target), vehicle)
+
+
+def _size(rng: random.Random, vehicle: Vehicle, kind: Kind, target: str) -> str:
+    if not kind.size:
+        return ""
+    if kind.family == "sensor" and kind.size not in ("s", "factor"):
+        size = span_of(target, vehicle) * 10 ** rng.uniform(-3, 0)
+        if kind.low < 0:
+            size *= rng.choice((-1, 1))
+    elif kind.size == "factor":
+        size = rng.choice((-1.0, 0.0, 0.5, 2.0, 10.0))
+    else:
+        size = kind.usual * 10 ** rng.uniform(-1, 1)
+    return f"*{min(max(size, kind.low), kind.high):.4g}"
+
+
+def summarise(outcomes: list[Outcome]) -> dict[str, Any]:
+    """By kind of single faults, then of double and intermittent ones; without runs whose plant diverged."""
+    groups: dict[str, list[Outcome]] = {}
+    judged = [outcome for outcome in outcomes if not outcome.diverged]
+    for outcome in judged:
+        if len(outcome.kinds) > 1:
+            name = "double"
+        elif "/" in outcome.case.faults[0]:
+            name = "intermittent"
+        else:
+            name = outcome.kinds[0]
+        groups.setdefault(name, []).append(outcome)
+    rows = []
+    for name in sorted(groups, key=lambda n: (n in ("double", "intermittent"), n)):
+        runs = groups[name]
+        times = [run.to_safe_s for run in runs if run.to_safe_s is not None]
+        rows.append(
+            {
+                "kind": name,
+                "runs": len(runs),
+                "broken": sum(bool(run.broken) for run in runs),
+                "ticks": sum(run.ticks for run in runs),
+                "went_safe": len(times),
+                "worst_to_safe_s": round(max(times), 3) if times else None,
+                "worst_pulses_back_s": round(max(run.pulses_back_s for run in runs), 3) or None,
+            }
+        )
+    faults = Counter(kind for outcome in outcomes for kind in outcome.kinds)
+    late: Counter[str] = Counter()
+    for outcome in judged:
+        for row, ticks in outcome.worst_late.items():
+            late[row] = max(late[row], ticks)
+    times = [outcome.to_safe_s for outcome in judged if outcome.to_safe_s is not None]
+    return {
+        "runs": len(outcomes),
+        "ticks": sum(outcome.ticks for outcome in outcomes),
+        "faults": dict(sorted(faults.items())),
+        "kinds": rows,
+        "worst_to_safe_s": round(max(times), 3) if times else None,
+        "worst_row_late_ticks": max(late.values(), default=0),
+        "broken_runs": sum(bool(outcome.broken) for outcome in outcomes),
+        "diverged_runs": len(outcomes) - len(judged),
+    }

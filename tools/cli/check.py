@@ -1,0 +1,42 @@
+"""Reads a vehicle file with every package that has tables in it, builds its controller, and says if it is sound."""
+
+import argparse
+
+from caudal.tools.common import options, output
+from caudal.tools.config.vehicle import open_vehicle
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", help="the path of a vehicle file, or a vehicle's name")
+    options.add_set(command)
+    options.add_json(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    vehicle = open_vehicle(args.file, args.set)
+    settings = vehicle.settings
+    for name, scenario in settings["scenarios"].items():
+        vehicle.try_without_readings(name, scenario)
+    vehicle.try_params()
+    summary = {
+        "vehicle": vehicle.name,
+        "sound": True,
+        "rate_hz": settings["rate_hz"],
+        "actuators": len(settings["actuators"]),
+        "sensors": len(settings["sensors"]),
+        "scenarios": list(settings["scenarios"]),
+        "trials": list(vehicle.trials),
+        "params": len(settings["params"]),
+        "digest": vehicle.file.digest(),
+    }
+    if args.json:
+        output.as_json(summary)
+    else:
+        print(f"{args.file} is sound.")
+        output.table(
+            [
+                (key, ", ".join(value) or "none" if isinstance(value, list) else value)
+                for key, value in summary.items()
+            ]
+        )
+    return 0

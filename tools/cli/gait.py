@@ -1,0 +1,155 @@
+"""A gait's look-up table as CSV (one row a phase, one column a joint, rad), its errors, and a plot of the wave."""
+
+import argparse
+import csv
+import math
+from pathlib import Path
+
+from caudal.onboard.gait.shape import wave_of
+from caudal.onboard.gait.undulation import Undulation
+from caudal.onboard.gait.wave import Wave, chain
+from caudal.tools.common import options, output
+from caudal.tools.config.vehicle import open_vehicle
+
+PHASES = 720  # how finely errors are looked for over one beat
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    options.add_vehicle(command)
+    command.add_argument(
+        "--rows", metavar="M", type=options.natural, help="rows of the table (default: the file's)"
+    )
+    command.add_argument(
+        "--csv", metavar="FILE", type=Path, help="where the table goes (default: below runs/)"
+    )
+    options.add_set(command)
+    options.add_json(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    overrides = args.set + ([f"gait.rows={args.rows}"] if args.rows is not None else [])
+    vehicle = open_vehicle(args.vehicle, overrides)
+    settings = vehicle.settings["gait"]
+    if settings is None:
+        raise output.Refused(f"{vehicle.name} has no gait: nothing in it beats (its file has no [gait])")
+    wave = wave_of(settings)
+    table = wave.table(settings["rows"])
+    csv_path = args.csv or Path("runs") / f"{vehicle.name}-gait.csv"
+    plot_path = csv_path.with_suffix(".svg")
+    try:
+        csv_path.parent.mkdir(parents=True, exist_ok=True)
+        write_csv(csv_path, settings["joints"], table)
+        plot(plot_path, wave, settings["joints"], table)
+    except OSError as error:
+        raise output.Refused(
+            f"cannot write {error.filename}: {error.strerror}; choose another place with --csv"
+        ) from error
+    result = {
+        "vehicle": vehicle.name,
+        "rows": len(table),
+        "joints": settings["joints"],
+        **errors(wave, table),
+        "csv": str(csv_path),
+        "plot": str(plot_path),
+    }
+    if args.json:
+        output.as_json(result)
+    else:
+        output.table([(key, ", ".join(v) if isinstance(v, list) else v) for key, v in result.items()])
+    return 0
+
+
+def errors(wave: Wave | Undulation, table: list[list[float]]) -> dict[str, float]:
+    """How well the table stands for the wave: links on a curve by their places, joints on their own by their angles."""
+    if isinstance(wave, Undulation):
+        return {"angle_error_deg": math.degrees(angle_error_rad(wave, table))}
+    return {
+        "lateral_error_mm": lateral_error_m(wave, table) * 1e3,
+        "chord_error_mm": chord_error_m(wave) * 1e3,
+        "node_error_m": node_error_m(wave, table),
+    }
+
+
+def write_csv(path: Path, joints: list[str], table: list[list[float]]) -> None:
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([f"{joint}_rad" for joint in joints])
+        writer.writerows([[f"{angle:.9f}" for angle in row] for row in table])
+
+
+def node_error_m(wave: Wave, table: list[list[float]]) -> float:
+    """How far the joints of the table's rows lie off the curve."""
+    worst = 0.0
+    for row, angles in enumerate(table):
+        phase = 2 * math.pi * row / len(table)
+        for x_m, y_m in chain(wave.links_m, angles):
+            worst = max(worst, abs(y_m - wave.lateral_m(x_m, phase)))
+    return worst
+
+
+def lateral_error_m(wave: Wave, table: list[list[float]]) -> float:
+    """How far joints lie off the curve sideways when rows are interpolated, over the whole beat."""
+    worst = 0.0
+    for k in range(PHASES):
+        angles = interpolated(table, k / PHASES)
+        for x_m, y_m in chain(wave.links_m, angles):
+            worst = max(worst, abs(y_m - wave.lateral_m(x_m, 2 * math.pi * k / PHASES)))
+    return worst
+
+
+def angle_error_rad(wave: Undulation, table: list[list[float]]) -> float:
+    """The same for joints that each swing on their own."""
+    worst = 0.0
+    for k in range(PHASES):
+        exact = wave.angles(2 * math.pi * k / PHASES)
+        apart = zip(interpolated(table, k / PHASES), exact, strict=True)
+        worst = max(worst, *(abs(angle - angle_exact) for angle, angle_exact in apart))
+    return worst
+
+
+def interpolated(table: list[list[float]], beat: float) -> list[float]:
+    """Joint angles at a share of the beat, straight lines between rows."""
+    place = beat * len(table)
+    low = int(place)
+    rows = zip(table[low], table[(low + 1) % len(table)], strict=True)
+    return [before + (place - low) * (after - before) for before, after in rows]
+
+
+def chord_error_m(wave: Wave) -> float:
+    """How far straight links stray from the curve between joints that lie on it: no table can be better."""
+    worst = 0.0
+    for k in range(PHASES // 10):
+        phase = 2 * math.pi * k / (PHASES // 10)
+        nodes = wave.nodes(phase)
+        for (x0, y0), (x1, y1) in zip(nodes, nodes[1:], strict=False):
+            for i in range(1, 20):
+                x_m, y_m = x0 + (x1 - x0) * i / 20, y0 + (y1 - y0) * i / 20
+                worst = max(worst, abs(y_m - wave.lateral_m(x_m, phase)))
+    return worst
+
+
+def plot(path: Path, wave: Wave | Undulation, joints: list[str], table: list[list[float]]) -> None:
+    from caudal.tools.common.pyplot import pyplot
+
+    plt = pyplot()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+    if isinstance(wave, Undulation):
+        left.bar(joints, [math.degrees(angle) for angle in wave.amplitudes_rad])
+        left.set(ylabel="swing, deg", title="envelope")
+    else:
+        for row in range(0, len(table), max(1, len(table) // 6)):
+            nodes = wave.nodes(2 * math.pi * row / len(table))
+            left.plot([x * 1e3 for x, _ in nodes], [y * 1e3 for _, y in nodes], "o-", markersize=3)
+        left.set(
+            xlabel="aft of the first joint, mm",
+            ylabel="to port, mm",
+            title="links on the wave",
+            aspect="equal",
+        )
+    beat = [k / len(table) for k in range(len(table) + 1)]
+    for i, joint in enumerate(joints):
+        right.plot(beat, [math.degrees(table[k % len(table)][i]) for k in range(len(table) + 1)], label=joint)
+    right.set(xlabel="share of a beat", ylabel="angle, deg", title="joint angles")
+    right.legend()
+    figure.savefig(path)
+    plt.close(figure)

@@ -1,0 +1,28 @@
+"""The vehicles that come with Caudal, and the scenarios each can swim."""
+
+import argparse
+
+from caudal.onboard import vehicles as onboard_vehicle
+from caudal.tools.common import options, output
+from caudal.tools.config.vehicle import Vehicle, open_vehicle
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    options.add_json(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    vehicles = {name: open_vehicle(name) for name in onboard_vehicle.names()}
+    if args.json:
+        output.as_json({name: dict(abouts(vehicle)) for name, vehicle in vehicles.items()})
+        return 0
+    for name, vehicle in vehicles.items():
+        print(f"{name}: {vehicle.file.tables.get('about', '')}")
+        output.table(abouts(vehicle))
+    return 0
+
+
+def abouts(vehicle: Vehicle) -> list[tuple[str, str]]:
+    """Scenarios, then trials, each with what it is about."""
+    scenarios = [(name, s["about"]) for name, s in vehicle.settings["scenarios"].items()]
+    return scenarios + [(name, f"{trial.about} (plant alone)") for name, trial in vehicle.trials.items()]

@@ -1,0 +1,1 @@
+"""A vehicle file as the commands see it: all tables of HAL, control stack and plant."""

@@ -1,0 +1,64 @@
+"""A vehicle file as the commands see it: the HAL's, the control stack's and the plant's tables put together."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.onboard import vehicles
+from caudal.sim_plant.tables import read as sim_plant_spec
+from caudal.tools.common.output import Refused
+from caudal.tools.config import appearance_tables
+from caudal.tools.faults.kinds import read_upset
+from caudal.tools.vehicle_run.config import TABLES, Controlled, read_settings
+
+
+@dataclass(frozen=True)
+class Vehicle(Controlled):
+    plant: sim_plant_spec.PlantSpec
+    worlds: dict[str, sim_plant_spec.WorldSpec]
+    trials: dict[str, sim_plant_spec.Trial]  # of the plant alone
+    look: appearance_tables.Look
+
+
+def open_vehicle(name_or_path: str, overrides: list[str] | None = None) -> Vehicle:
+    return read_vehicle(VehicleFile.open(vehicles.find(name_or_path), overrides or []))
+
+
+def open_scenario(
+    name_or_path: str, overrides: list[str], scenario: str | None
+) -> tuple[Vehicle, str, dict[str, Any]]:
+    """A vehicle as one of its scenarios wants it, with the scenario's name and settings."""
+    vehicle = open_vehicle(name_or_path, overrides)
+    name, settings = vehicle.scenario(scenario)
+    if settings["set"]:
+        vehicle = open_vehicle(name_or_path, [*settings["set"], *overrides])
+        name, settings = vehicle.scenario(name)
+    return vehicle, name, settings
+
+
+def read_vehicle(file: VehicleFile) -> Vehicle:
+    file.expect_tables((*vehicles.TABLES, *sim_plant_spec.TABLES, *TABLES))
+    settings = read_settings(file)
+    plant = sim_plant_spec.read(file)
+    worlds = sim_plant_spec.read_worlds(file)
+    for kind, channels in (("actuator", settings["actuators"]), ("sensor", settings["sensors"])):
+        for channel in channels:
+            if channel["name"] not in getattr(plant, kind):
+                problem = f"the plant has no [plant.{kind}.{channel['name']}] for it"
+                raise file.error(f"{kind}.{channel['name']}", problem)
+    for name, scenario in settings["scenarios"].items():
+        if scenario["world"] not in worlds:
+            problem = f"there is no [world.{scenario['world']}]; there are {', '.join(worlds)}"
+            raise file.error(f"scenario.{name}.world", problem)
+    trials = sim_plant_spec.read_trials(file, plant)
+    for name in trials:
+        if name in settings["scenarios"]:
+            raise file.error(f"trial.{name}", "a scenario has this name too; rename one of them")
+    vehicle = Vehicle(file, settings, plant, worlds, trials, appearance_tables.read(file, plant))
+    for name, scenario in settings["scenarios"].items():
+        for k, text in enumerate(scenario["faults"]):
+            try:
+                read_upset(text, vehicle)
+            except Refused as error:
+                raise file.error(f"scenario.{name}.faults.{k}", str(error)) from error
+    return vehicle

@@ -1,0 +1,1 @@
+"""Deployment to a Raspberry Pi or a microcontroller."""

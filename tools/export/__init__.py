@@ -1,0 +1,1 @@
+"""A vehicle's bodies and joints as URDF or MJCF."""

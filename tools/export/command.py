@@ -1,0 +1,70 @@
+"""Writes a vehicle's tree of bodies for other tools: URDF (Pinocchio, ROS) or MJCF (MuJoCo)."""
+
+import argparse
+from pathlib import Path
+
+from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.onboard import vehicles
+from caudal.sim_plant.loader import load
+from caudal.sim_plant.tree.model import Model, read
+from caudal.tools.common import options, output
+from caudal.tools.export.mjcf import mjcf
+from caudal.tools.export.urdf import urdf
+
+WRITERS = {"urdf": (urdf, ".urdf"), "mjcf": (mjcf, ".xml")}
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    options.add_vehicle(command)
+    command.add_argument("format", choices=WRITERS, help="urdf, or mjcf for MuJoCo")
+    command.add_argument(
+        "--out", metavar="FILE", type=Path, help="where to write (default: NAME.urdf, NAME.xml)"
+    )
+    command.add_argument(
+        "--carried",
+        action="store_true",
+        help="with added inertia as rigid bodies; refused where that is not exact",
+    )
+    options.add_set(command)
+    options.add_json(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    model = open_tree(args.vehicle, args.set)
+    name = Path(model.label).stem
+    write, suffix = WRITERS[args.format]
+    text = write(model.spec, name, args.carried)
+    out = args.out or Path(f"{name}{suffix}")
+    try:
+        out.write_text(text)
+    except OSError as error:
+        raise output.Refused(
+            f"cannot write {out}: {error.strerror}; choose another place with --out"
+        ) from error
+    result = {
+        "vehicle": name,
+        "bodies": len(model.bodies),
+        "joints": len(model.joints),
+        "file": str(out),
+    }
+    if args.json:
+        output.as_json(result)
+    else:
+        output.table(list(result.items()))
+    return 0
+
+
+def open_tree(name_or_path: str, overrides: list[str] | None = None) -> Model:
+    """The tree of a vehicle file; the rest of the file does not matter here."""
+    file = VehicleFile.open(vehicles.find(name_or_path), overrides or [])
+    plant = file.tables.get("plant")
+    if not isinstance(plant, dict) or "tree" not in plant:
+        raise file.error("plant.tree", "there is none; a vehicle needs its bodies there for this")
+    for closure in read(file).closure:  # an open chain in place of a closed one would be another vehicle
+        raise output.Refused(
+            f"{file.label}: {closure.name} closes a chain of bodies; this is for trees alone"
+        )
+    with output.patience(
+        "getting the plant ready; the first time it is compiled, which takes up to a minute"
+    ):
+        return load(file)

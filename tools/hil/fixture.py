@@ -1,0 +1,107 @@
+"""A plant and a controller on a wire in one process, with faults: what bench tests are made of."""
+
+import os
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from caudal.hal.serial_ports import Port, PortError, open_port
+from caudal.onboard.core.clock import RealClock
+from caudal.onboard.link.controller import Controller
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.faults.faulty_port import FaultyPort
+from caudal.tools.hil.plant_side import PlantEnd
+from caudal.tools.hil.pty import open_line
+from caudal.tools.hil.remote_vehicle import PATIENCE_S, Remote
+from caudal.tools.hil.slew_back import Ramp
+from caudal.tools.simulate.fleet import Fleet
+
+
+class StallingPort:
+    """The controller's own end of the line, which can be made to hang."""
+
+    def __init__(self, port: Port) -> None:
+        self._port = port
+        self.until = 0.0
+
+    def read(self, buffer: bytearray, timeout_ms: int) -> int:
+        time.sleep(max(0.0, self.until - time.monotonic()))
+        return self._port.read(buffer, timeout_ms)
+
+    def write(self, buffer: bytearray, count: int) -> None:
+        self._port.write(buffer, count)
+
+    def close(self) -> None:
+        self._port.close()
+
+
+class Wire:
+    """`patience_s`: how long the plant waits for an answer before the controller counts as gone, then `gone_s` a tick
+    (None: the clock's pace). `dead_man_ms`: the controller's own dead-man. `free` running, ticks come by the clock.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        scenario: str | None = None,
+        seed: int = 0,
+        overrides: Sequence[str] = (),
+        *,
+        free: bool = False,
+        patience_s: float = PATIENCE_S,
+        gone_s: float | None = None,
+        dead_man_ms: int = 500,
+        **faults: Any,
+    ) -> None:
+        vehicle, scenario_name, scenario_settings = open_scenario(name, list(overrides), scenario)
+        digest = vehicle.file.digest()
+        master, self._slave = open_line()
+        self._far = StallingPort(open_port(os.ttyname(self._slave)))
+        self.line = FaultyPort(Port(master, "bench"), seed=seed, **faults)
+        self.controller = Controller(vehicle.settings, scenario_settings, digest, self._far)
+        self._dead_man_ms = dead_man_ms
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+        period_us = 1_000_000 // vehicle.settings["rate_hz"]
+
+        def launch(name: str, body: Any) -> Remote:
+            end = PlantEnd(vehicle.settings, digest, self.line)
+            ramp = Ramp(vehicle.settings["actuators"], vehicle.settings["rate_hz"])
+            waits = {"patience_s": patience_s, "gone_s": gone_s}
+            return Remote(name, body, end, period_us, free=free, ramp=ramp, **waits)
+
+        self.fleet = Fleet(vehicle, scenario_name, seed, launch)
+        self.world = self.fleet.world
+        self.vehicle: Remote = self.fleet.swimmers[0]
+        self.outputs: list[list[int]] = []
+        self.fleet.arm()
+        self._clock = RealClock(period_us) if free else None
+
+    def _serve(self) -> None:
+        try:
+            self.controller.serve(patience_ms=self._dead_man_ms)
+        except PortError:
+            return  # the bench is put away
+
+    def swim(self, seconds: float) -> None:
+        for _ in range(round(seconds * 1e6 / self.fleet.period_us)):
+            self.fleet.step(self._clock.wait() if self._clock else 0)
+            self.outputs.append(self.vehicle.outputs)
+
+    def cut(self) -> None:
+        self.line.cut = True
+
+    def mend(self) -> None:
+        self.line.cut = False
+
+    def stall(self, seconds: float) -> None:
+        self._far.until = time.monotonic() + seconds
+
+    def close(self) -> None:
+        self.mend()
+        self.vehicle.end.bye()
+        self._thread.join(timeout=2)
+        self._far.close()
+        self.line.close()
+        os.close(self._slave)

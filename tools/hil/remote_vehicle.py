@@ -1,0 +1,155 @@
+"""A vehicle of the fleet whose controller sits at the other end of a wire."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from caudal.hal.serial_ports import PortError
+from caudal.onboard.link.dead_man import DeadMan
+from caudal.onboard.log.recorder import Book, Column
+from caudal.sim_plant.world.world import Body
+from caudal.tools.common.output import note, patience
+from caudal.tools.hil.plant_side import PlantEnd
+from caudal.tools.hil.slew_back import Ramp
+
+DEAD_MAN_TICKS = 20  # free running: so many without a new answer, and there are no pulses
+PATIENCE_S = 2.0  # lockstep: how long an answer may take before the controller counts as gone; no tick passes meanwhile
+GREET_S = 20.0
+WIRE = ("good", "lost", "bad", "late", "duplicate", "last_round_trip_us")  # of Arrivals, as counted so far
+
+
+class Remote:
+    """`period_us` of its loop: while the controller is gone, time goes on about as fast as the clock (`gone_s` a tick).
+
+    `free` running, the plant is paced by the clock and waits for nobody: outputs take effect in the tick after they
+    came, and a dead-man of DEAD_MAN_TICKS says when the controller is gone. When it is back, or another has taken its
+    place, the `ramp` leads the joints to where it wants them.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        body: Body,
+        end: PlantEnd,
+        period_us: int,
+        *,
+        free: bool = False,
+        greet_s: float = GREET_S,
+        patience_s: float = PATIENCE_S,
+        gone_s: float | None = None,
+        ramp: Ramp | None = None,
+        say: Callable[[str], None] = note,
+    ) -> None:
+        self.name = name
+        self.body = body
+        self.end = end
+        self.trouble: Any = None  # what befalls its body; its loop is elsewhere
+        self.fault: str | None = None
+        self.gone = False
+        self.gone_ticks = 0
+        self.wire_s = 0.0  # spent in exchanges: the line and the controller, not the plant
+        self.outputs = [0] * len(body.actuators)
+        self._ramp = ramp
+        self._say = say
+        self._greetings = 0
+        self._greet_s = greet_s
+        self._patience_s = patience_s
+        self._gone_s = period_us / 1e6 if gone_s is None else gone_s
+        self._tick = 0
+        self._met = not free
+        self._dead_man = DeadMan(DEAD_MAN_TICKS) if free else None
+        self._counts: list[int | None] = [None] * len(body.sensors)
+        self._recorder: Book | None = None
+        self._topics: list[Column] = []
+
+    def arm(self) -> None:
+        """The controller arms itself when the wire is up: say hello."""
+        try:
+            with patience("waiting for a controller at the other end of the wire", after_s=3.0):
+                there = self.end.greet(self._greet_s)
+            if not there:
+                self.fault = "no controller answered on the wire"
+        except PortError as error:
+            self.fault = str(error)
+
+    def safe(self) -> None:
+        """No pulses: this end's own judgement, not the controller's."""
+        self.outputs = [0] * len(self.body.actuators)
+        self.body.write(self.outputs)
+
+    def record(self, recorder: Book) -> None:
+        self._recorder = recorder
+        if self.trouble:
+            self.trouble.recorder = recorder
+        sensors = [("int32", name) for name in self.body.sensors]
+        actuators = [("int32", name) for name in self.body.actuators]
+        truth = [("float64", name) for name in self.body.truth_fields]
+        self._topics = [
+            recorder.topic(f"/{self.name}/counts", sensors),
+            recorder.topic(f"/{self.name}/outputs", actuators),
+            recorder.topic(f"/{self.name}/truth", truth),
+            recorder.topic(
+                f"/{self.name}/loop", [("int32", f) for f in ("tick", "late_us", "cost_us", "armed")]
+            ),
+            recorder.topic(f"/{self.name}/wire", [("int32", field) for field in WIRE]),
+        ]
+
+    @property
+    def loop(self) -> Any:
+        """Of the controller, where it can be reached from here."""
+        return None
+
+    def tick(self, time_ns: int, late_us: int) -> None:
+        if self.trouble:
+            self.trouble.step(time_ns, late_us)
+        self.body.read(self._counts)
+        truth = self.body.truth()
+        answer = self._exchange()
+        if self._ramp and (self._dead_man or answer is None or self.end.greetings != self._greetings):
+            self._greetings = self.end.greetings
+            self._ramp.start()  # free running in every tick: answers may come late, and then two at a time
+        self._met = self._met or answer is not None
+        if self._met and (answer is None) != self.gone:
+            self.gone = answer is None
+            self._say(
+                f"caudal: {self.name}'s controller is {'gone, its outputs are safe' if self.gone else 'back'}"
+            )
+            if self._recorder:
+                kind = "controller gone" if self.gone else "controller back"
+                self._recorder.event(time_ns, kind, vehicle=self.name, tick=self._tick)
+        if answer is None:
+            self.gone_ticks += self._met  # free running, the first answer takes a tick
+            self.safe()
+        else:
+            self.outputs = self._ramp.step(answer) if self._ramp else list(answer)
+            self.body.write(self.outputs)
+        if self._topics:
+            counts, sent, true, loop, wire = self._topics
+            counts.write(time_ns, self._counts)
+            sent.write(time_ns, self.outputs)
+            true.write(time_ns, truth)
+            loop.write(time_ns, (self._tick, late_us, 0, not self.gone))
+            arrivals = self.end.arrivals
+            wire.write(time_ns, [getattr(arrivals, field) for field in WIRE])
+        self._tick += 1
+
+    def _exchange(self) -> list[int] | None:
+        if self.fault:
+            return None
+        start = time.monotonic()
+        try:
+            if self._dead_man:
+                fresh = self.end.collect(self._tick)
+                gone = self._dead_man.step(fresh is not None)
+                self.end.post(self._tick, self._counts, gone)
+                if gone:
+                    return None
+                return fresh or self.outputs
+            return self.end.exchange(
+                self._tick, self._counts, self._gone_s if self.gone else self._patience_s
+            )
+        except PortError as error:
+            self.fault = str(error)
+            return None
+        finally:
+            self.wire_s += time.monotonic() - start

@@ -1,0 +1,1 @@
+"""System identification: a vehicle's inertia and drag from its logs."""

@@ -1,0 +1,1 @@
+"""What reports and views read from a log or a live stream."""

@@ -1,0 +1,1 @@
+"""A page of plots for a log."""

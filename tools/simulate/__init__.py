@@ -1,0 +1,1 @@
+"""Simulated runs: one vehicle or several, scenarios and open-loop experiments."""

@@ -1,0 +1,76 @@
+"""What a ground station asks for (onboard/station/rehearsals.py), as upsets of a simulated vehicle, and their end."""
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from caudal.tools.common.output import Refused
+from caudal.tools.config.vehicle import Vehicle
+from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.vehicle_run.live_view import rehearsed
+
+SENSORS = {  # keys of [estimate]: what reads them falls out together
+    "gyro": ("turn_rate",),
+    "heading": ("heading",),
+    "depth": ("depth",),
+    "position": ("x", "y"),
+}
+KINDS = {  # of upset (tools/faults/kinds.py), by what befalls a sensor or an actuator; each begins at once
+    "sensor": {
+        "off": "silent:{}",
+        "stuck": "stuck:{}",
+        "garbage": "spikes:{}",
+        "wrong": "shifted:{}",
+        "slow": "delayed:{}",
+        "delayed": "delayed:{}",
+        "intermittent": "silent:{}/0.5",
+    },
+    "actuator": {
+        "off": "dead:{}",
+        "stuck": "jammed:{}",
+        "wrong": "reversed:{}",
+        "slow": "slow:{}",
+        "intermittent": "dead:{}/0.5",
+    },
+}
+
+
+def rehearsal(vehicle: Vehicle, fleet: Fleet) -> Callable[[str, str], str | None]:
+    """What lets something go wrong in a running fleet, by a vehicle's name and words; it gives None, or why not."""
+    by_text = rehearsed(fleet)
+
+    def befall(name: str, asked: str) -> str | None:
+        word, _, rest = asked.partition(" ")
+        if word == "fault":
+            return by_text(name, rest.strip())
+        if word == "mend":
+            return by_text(name, asked)
+        part, befalls, which = rest.split(" ")
+        kind, parts = parts_of(vehicle.settings, part)
+        chosen = parts[int(which) - 1 : int(which)] if int(which) else parts
+        targets = [channel for channels in chosen for channel in channels]
+        if not targets:
+            return f"this vehicle has no {part} {max(int(which), 1)}"
+        if befalls == "ok":
+            for target in targets:
+                with contextlib.suppress(Refused):  # what is well already stays so
+                    fleet.mend(name, target)
+            return None
+        if befalls not in KINDS[kind]:
+            return f"this vehicle has no {part} that could be {befalls}"
+        refusals = [by_text(name, KINDS[kind][befalls].format(target)) for target in targets]
+        return next((refusal for refusal in refusals if refusal), None)
+
+    return befall
+
+
+def parts_of(settings: dict[str, Any], part: str) -> tuple[str, list[list[str]]]:
+    """Whether it is a sensor or an actuator, and each one there is of a kind that a station knows: its channels."""
+    if part in SENSORS:
+        found = [settings["estimate"][key] for key in SENSORS[part]]
+        return "sensor", [[name for name in found if name]] if any(found) else []
+    if part in ("servo", "thruster"):
+        return "actuator", [[channel["name"]] for channel in settings["actuators"] if channel["map"] == part]
+    return "sensor", [
+        [channel["name"]] for channel in settings["sensors"] if channel["name"].startswith(part)
+    ]

@@ -1,0 +1,66 @@
+"""One run of a scenario without a recording, for whoever needs many: what it came to, as numbers by name."""
+
+from typing import Any
+
+import numpy as np
+
+from caudal.tools.common.output import Refused
+from caudal.tools.config.vehicle import open_scenario, open_vehicle
+from caudal.tools.simulate import trial
+from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.summary.summarize import attitude
+
+
+def check(vehicle: str, scenario: str | None, overrides: list[str]) -> tuple[str, str]:
+    """Names of vehicle and scenario; refuses in a sentence what `measure` could not run."""
+    opened = open_vehicle(vehicle, overrides)
+    if scenario in opened.trials:
+        return opened.name, scenario
+    opened, name, _ = open_scenario(vehicle, overrides, scenario)
+    return opened.name, name
+
+
+def measure(
+    vehicle: str, scenario: str | None, overrides: list[str], seed: int, seconds: float | None
+) -> dict[str, Any]:
+    """Swims in lockstep with the plant. A run that faults is refused in a sentence, one that diverges raises.
+
+    The same figures as a run's summary; several vehicles count with their worst.
+    """
+    opened = open_vehicle(vehicle, overrides)
+    if scenario in opened.trials:
+        return trial.figures(opened, scenario, seconds)
+    opened, name, settings = open_scenario(vehicle, overrides, scenario)
+    fleet = Fleet(opened, name, seed)
+    ticks = max(1, round((seconds or settings["duration_s"]) * 1e6 / fleet.period_us))
+    truths = np.zeros((len(fleet.swimmers), ticks, len(fleet.swimmers[0].body.truth_fields)))
+    fleet.arm()
+    try:
+        for tick in range(ticks):
+            for k, swimmer in enumerate(fleet.swimmers):
+                truths[k, tick] = swimmer.body.truth()
+            fleet.step()
+            if fleet.fault:
+                raise Refused(fleet.fault)
+    finally:
+        fleet.safe()
+    columns = dict(zip(fleet.swimmers[0].body.truth_fields, np.moveaxis(truths, 2, 0), strict=True))
+    speed, clearance = columns["speed_m_s"], columns["clearance_m"]
+    way_m = np.hypot(np.diff(columns["x_m"]), np.diff(columns["y_m"]))
+    lies: dict[str, float] = {}
+    if "roll_rad" in columns:
+        angles = zip(columns["roll_rad"], columns["pitch_rad"], columns["heading_rad"], strict=True)
+        each = [attitude(*one) for one in angles]
+        lies = {key: max(figures[key] for figures in each) for key in each[0]}
+    return {
+        "simulated_s": ticks * fleet.period_us / 1e6,
+        "vehicles": len(fleet.swimmers),
+        "mean_speed_m_s": float(speed.mean(axis=1).min()),
+        "top_speed_m_s": float(speed.max()),
+        "final_speed_m_s": float(speed[:, -1].min()),
+        "way_m": float(way_m.sum(axis=1).min()),
+        "turned_deg": float(np.degrees(np.ptp(np.unwrap(columns["heading_rad"]), axis=1).max())),
+        "collisions": fleet.world.collisions,
+        "min_clearance_m": float(clearance.min()) if np.isfinite(clearance).all() else None,
+        **lies,
+    }

@@ -1,0 +1,191 @@
+"""Swims vehicles against the plant, as fast as it can or paced by the clock, and records the run."""
+
+import argparse
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from caudal.onboard.core.clock import RealClock
+from caudal.onboard.log.reader import Log
+from caudal.sim_plant.tree.model import PlantDiverged
+from caudal.tools.campaign.verdict import Verdict
+from caudal.tools.common import output
+from caudal.tools.config.vehicle import Vehicle, open_scenario, open_vehicle
+from caudal.tools.faults.kinds import read_upset
+from caudal.tools.report.command import write_report
+from caudal.tools.simulate import trial
+from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.on_request_faults import rehearsal
+from caudal.tools.summary import summarize
+from caudal.tools.vehicle_run.arming import Arming
+from caudal.tools.vehicle_run.ground_station import SIMULATED_ORIGIN, open_stations
+from caudal.tools.vehicle_run.live_view import Shown, helms_of, rehearsed
+from caudal.tools.vehicle_run.param_keeper import keep, kept_by, let_go
+from caudal.tools.vehicle_run.recording import about_run, free_log, open_recorder
+
+
+def swim_simulated(args: argparse.Namespace) -> int:
+    """A scenario in this process, or a trial of the plant alone."""
+    vehicle = open_vehicle(args.vehicle, args.set)
+    if args.scenario in vehicle.trials:
+        return try_plant(args, vehicle)
+    vehicle, scenario_name, _ = open_scenario(args.vehicle, args.set, args.scenario)
+    upsets = [read_upset(text, vehicle) for text in args.fault]
+    args.realtime = args.realtime or bool(args.mavlink)
+    if args.on == "sim":
+        fleet = Fleet(vehicle, scenario_name, args.seed, upsets=upsets)
+    else:
+        from caudal.tools.simulate.emulated_run import emulated_fleet
+
+        registers = args.on.partition(":")[2]
+        fleet = emulated_fleet(
+            vehicle, scenario_name, args.seed, upsets, Path(registers) if registers else None
+        )
+    verdict = Verdict(fleet) if fleet.upsets else None
+    piloted = bool(args.mavlink)
+    result = record_and_swim(args, vehicle, scenario_name, fleet, args.on, verdict, piloted)
+    if args.json:
+        output.as_json(result)
+    else:
+        summarize.show(result)
+        for promise in result.get("broken", ()):
+            print(f"broken: {promise}")
+    failed = ("fault", "stopped_early", "broken", "not_armed")
+    return 1 if any(result.get(key) for key in failed) else 0
+
+
+def try_plant(args: argparse.Namespace, vehicle: Vehicle) -> int:
+    """A trial of the plant alone: figures, and its states in a log."""
+    if args.on != "sim" or args.realtime or args.params or args.mavlink or args.view or args.live:
+        raise output.Refused(
+            f"{args.scenario} is a trial of the plant alone; leave --on, --realtime, --params, --mavlink, --view and "
+            "--live out"
+        )
+    log = args.log or free_log(vehicle, args.scenario, args.seed)
+    recorder = open_recorder(log, about_run(args, vehicle, args.scenario, "trial"), lossless=True)
+    try:
+        result = trial.record(vehicle, args.scenario, args.seconds, recorder)
+    finally:
+        recorder.close()
+    result = {"vehicle": vehicle.name, "scenario": args.scenario, **result, "log": str(log)}
+    if args.report:
+        result["report"] = str(write_report(log))
+    if args.json:
+        output.as_json(result)
+    else:
+        output.table(list(result.items()))
+    return 0
+
+
+def record_and_swim(
+    args: argparse.Namespace,
+    vehicle: Vehicle,
+    scenario_name: str,
+    fleet: Fleet,
+    on: str,
+    verdict: Verdict | None = None,
+    piloted: bool = False,
+) -> dict[str, Any]:
+    """Swim a fleet with a recording; what it came to. `piloted`: by stations, which arm it and say when it is over."""
+    seconds = args.seconds or (None if piloted else vehicle.scenario(scenario_name)[1]["duration_s"])
+    log = args.log or free_log(vehicle, scenario_name, args.seed)
+    stations = _stations(args, vehicle, fleet, log) if piloted else None
+    about = about_run(args, vehicle, scenario_name, on) | fleet.about
+    store = kept_by(args, vehicle)
+    recorder = open_recorder(log, about, lossless=not args.realtime)
+    shown = None
+    arming = Arming()
+
+    def between(time_ns: int) -> None:
+        _heed(arming, fleet)
+        shown.take(time_ns)
+
+    try:
+        shown = Shown(args, recorder, about)
+        fleet.record(shown.book)
+        if store:
+            keep(fleet.swimmers, store, recorder)
+        if stations:
+            stations.start()
+        shown.begin(helms_of(fleet.swimmers), rehearsed(fleet))
+        stopped = swim(fleet, seconds, args.realtime, args.arm if piloted else 0.0, between)
+        _heed(arming, fleet)  # the last tick
+    except PlantDiverged as error:
+        raise output.Refused(f"{error} The log up to there is {log}.") from error
+    finally:
+        if stations:
+            stations.stop()
+        if store:
+            let_go(fleet.swimmers)
+        if shown:
+            shown.close()
+        recorder.close()
+    broken = verdict.judge(log, recorder.failed) if verdict else []
+    if recorder.failed and not (verdict and verdict.disk_fails):
+        raise output.Refused(f"the recording in {log} is not complete: {recorder.failed}")
+    result = summarize.summarise(Log(log))
+    result |= {"log": str(log), "stopped_early": stopped, "fault": fleet.fault}
+    if arming.refusal:
+        result["not_armed"] = arming.refusal
+    if verdict:
+        result["broken"] = [str(one) for one in broken]
+    if args.report:
+        result["report"] = str(write_report(log, None))
+    return result
+
+
+def _heed(arming: Arming, fleet: Fleet) -> None:
+    for swimmer in fleet.swimmers:
+        loop = getattr(swimmer, "loop", None)  # of one behind a wire that other end tells
+        if loop is not None:
+            arming.heed(swimmer.name, loop)
+
+
+def _stations(args: argparse.Namespace, vehicle: Vehicle, fleet: Fleet, log: Path) -> Any:
+    loops = [(swimmer.name, swimmer.loop) for swimmer in fleet.swimmers]
+    stations = open_stations(args, vehicle.settings, loops, log, SIMULATED_ORIGIN, rehearsal(vehicle, fleet))
+    for swimmer, craft in zip(fleet.swimmers, stations.crafts, strict=True):
+        swimmer.bridge = craft.bridge
+    return stations
+
+
+def swim(
+    fleet: Fleet,
+    seconds: float | None,
+    realtime: bool,
+    arm_after_s: float | None = 0.0,
+    between: Callable[[int], None] | None = None,
+) -> bool:
+    """Arm and swim; true if a person or a fault ended it before its time. Every exit ends in the safe state.
+
+    Without `seconds` it swims until a person ends it; without `arm_after_s` somebody else arms it. `between` two ticks
+    whoever looks on is heard (ns of the run).
+    """
+    progress = output.Progress("swimming", seconds, "s")
+    ticks = None if seconds is None else round(seconds * 1e6 / fleet.period_us)
+    arm_tick = None if arm_after_s is None else round(arm_after_s * 1e6 / fleet.period_us)
+    if arm_tick == 0:
+        fleet.arm()  # which may wait for a controller on a wire
+    clock = RealClock(fleet.period_us) if realtime else None
+    tick = 0
+    try:
+        for tick in itertools.count():
+            if tick == ticks or fleet.fault:
+                break
+            if tick and tick == arm_tick:
+                fleet.arm()
+            if between:
+                between(fleet.world.time_us * 1000)
+            fleet.step(clock.wait() if clock else 0)
+            if tick % 100 == 0:
+                progress.at(tick * fleet.period_us / 1e6)
+        return tick != ticks
+    except KeyboardInterrupt:
+        if tick == 0:  # nothing has been swum, and there is nothing to tell of it
+            raise
+        output.note("interrupted: actuators are safe, the log is complete so far")
+        return ticks is not None
+    finally:
+        fleet.safe()  # before any word: whoever would hear it may be gone
+        progress.end()

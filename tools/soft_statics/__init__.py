@@ -1,0 +1,1 @@
+"""Static bending of soft joints in a cross flow."""

@@ -1,0 +1,67 @@
+"""A vehicle's modules and soft joints as the statics of `caudal bend` want them, from its file's `plant` tables.
+
+Drag is what the file's slender links and quadratic drag tables say, spread over the part that carries them; a soft
+joint's is that of the bodies between its slides.
+"""
+
+import math
+from collections.abc import Sequence
+
+from caudal.sim_plant.tables.read import PlantSpec
+from caudal.sim_plant.tables.tree import Body, TreeSpec
+from caudal.tools.common.output import Refused
+from caudal.tools.soft_statics.solver import Joint, Module, Resistance
+
+
+def parts_of(plant: PlantSpec, label: str, stiff: bool = False) -> list[Module | Joint]:
+    """From the base to the end, a joint between any two modules."""
+    tree = plant.tree
+    if tree is None or not plant.soft:
+        raise Refused(f"{label} has no soft joints to bend; choose a vehicle with [plant.soft.NAME] tables")
+    carried = {body.joint.name: body for body in tree.body if body.joint}
+    parts: list[Module | Joint] = []
+    module = tree.body[0]
+    waiting = dict(plant.soft)
+    while waiting:
+        follows = [name for name, soft in waiting.items() if carried[soft.joints[0]].parent == module.name]
+        if len(follows) != 1:
+            raise Refused(
+                f"{label}: {len(follows)} soft joints begin at {module.name}; caudal bend wants them in a single row"
+            )
+        soft = waiting.pop(follows[0])
+        bodies = [carried[joint] for joint in soft.joints]
+        first = bodies[0].joint
+        assert first is not None, "it is carried by its joint"
+        parts.append(_module(tree, module, first.at_m[0], label))
+        bending_n_m_rad = soft.stiffness_n_m_rad * (soft.stiff_share if stiff else 1.0)
+        drag = _resistance(tree, bodies[:3], soft.length_m)
+        # two slides in a row, each of axial_n_per_m
+        parts.append(Joint(soft.length_m, bending_n_m_rad, soft.axial_n_per_m / 2, drag))
+        module = bodies[3]
+    parts.append(_module(tree, module, None, label))
+    return parts
+
+
+def _module(tree: TreeSpec, body: Body, end_m: float | None, label: str) -> Module:
+    """From the body's origin, or the base's rear end, to where its next joint sits, or to its own front end."""
+    ends_m = [point[0] for link in body.slender for point in (link.from_m, link.to_m)]
+    if not ends_m:
+        raise Refused(f"{label}: {body.name} has no slender link that says how long it is; give it one")
+    start_m = min(ends_m) if body.parent is None else 0.0
+    length_m = (max(ends_m) if end_m is None else end_m) - start_m
+    if length_m <= 0:
+        raise Refused(f"{label}: {body.name} ends behind its beginning; a chain leads ahead, along x")
+    return Module(length_m, _resistance(tree, [body], length_m))
+
+
+def _resistance(tree: TreeSpec, bodies: Sequence[Body], length_m: float) -> Resistance:
+    across = along = 0.0  # N s2/m2
+    for body in bodies:
+        for link in body.slender:
+            side_kg_m = 0.5 * tree.density_kg_m3 * link.diameter_m * math.dist(link.from_m, link.to_m)
+            across += side_kg_m * link.cn
+            along += side_kg_m * math.pi * link.ct
+        if body.drag is not None:
+            along += body.drag.quadratic[0]
+            across += body.drag.quadratic[1]
+    return Resistance(across / length_m, along / length_m)

@@ -1,0 +1,252 @@
+"""What a run came to, from its log alone: the same figures for `caudal run`, `caudal report` and an old log."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from caudal.onboard.guidance.tasks import ClosedPath
+from caudal.onboard.log.reader import Log
+from caudal.onboard.vehicles import read
+from caudal.tools.common import output
+from caudal.tools.config.from_log import vehicle_file
+from caudal.tools.log.columns import column
+from caudal.tools.summary.pose import pose_figures
+from caudal.tools.summary.trial import is_trial, summarise_trial
+from caudal.tools.summary.vehicle_run import is_aboard, summarise_aboard
+from caudal.tools.summary.wire import percentiles, wire_figures
+
+ATTITUDE = ("max_roll_deg", "roll_std_deg", "max_pitch_deg", "pointing_deg")
+SETTLE_S = 20.0  # a task's error is judged after the vehicle had time to get there
+POSE_SETTLE_S = 5.0
+
+
+def vehicles_of(log: Log) -> list[str]:
+    return [topic.split("/")[1] for topic in log.topics if topic.endswith("/outputs")]
+
+
+def aligned(*columns: np.ndarray) -> list[np.ndarray]:
+    """Columns of several topics cut to the ticks that all have: a killed run may lack the last of some."""
+    shortest = min(len(column) for column in columns)
+    return [column[:shortest] for column in columns]
+
+
+def summarise(log: Log) -> dict[str, Any]:
+    if is_trial(log):
+        return summarise_trial(log)
+    names = vehicles_of(log)
+    if not names:
+        raise output.Refused(f"{log.path} holds no run of a vehicle; is it a log that caudal run wrote?")
+    known = ("loop",) if is_aboard(log) else ("loop", "truth")
+    for topic in (f"/{name}/{kind}" for name in names for kind in known):
+        if topic not in log.topics or not len(log.topics[topic]):
+            raise output.Refused(
+                f"{log.path} holds nothing in {topic}; it ends before the first tick, or is no simulation"
+            )
+    settings = read(vehicle_file(log))
+    if is_aboard(log):
+        return summarise_aboard(log, names[0], settings["rate_hz"])
+    scenario = settings["scenarios"].get(log.run.get("scenario"))
+    if scenario is None:
+        raise output.Refused(
+            f'the log is of a scenario "{log.run.get("scenario")}", which its vehicle file does not have'
+        )
+    rate_hz = settings["rate_hz"]
+    each = [_vehicle(log, name, 1_000_000 // rate_hz) for name in names]
+    duration_s = len(log.topics[f"/{names[0]}/loop"]) / rate_hz
+    result: dict[str, Any] = {
+        "vehicle": log.run["vehicle"],
+        "scenario": log.run["scenario"],
+        "seed": int(log.run["seed"]) if "seed" in log.run else None,
+        "simulated_s": duration_s,
+        "complete": log.complete,
+        "collisions": sum(1 for event in log.events if event.kind == "collision"),
+        "mean_speed_m_s": min(vehicle["mean_speed_m_s"] for vehicle in each),
+        "min_clearance_m": _least([vehicle["min_clearance_m"] for vehicle in each]),
+        "late_p50_us": max(vehicle["late_p50_us"] for vehicle in each),
+        "late_p99_us": max(vehicle["late_p99_us"] for vehicle in each),
+        "worst_late_us": max(vehicle["worst_late_us"] for vehicle in each),
+        "overruns": sum(vehicle["overruns"] for vehicle in each),
+        "failsafes": [
+            f"{e.details['vehicle']} {e.details['row']}" for e in log.events if e.kind == "failsafe"
+        ],
+        "vehicles": each,
+    }
+    result |= wire_figures(log, names)
+    for key in ATTITUDE:
+        if key in each[0]:
+            result[key] = max(vehicle[key] for vehicle in each)
+    if scenario["task"] == "schedule":
+        result |= _against_expectation(log, names[0], scenario["rows"], duration_s, scenario["duration_s"])
+    elif scenario["task"] == "track":
+        result |= _off_path(log, names[0], scenario)
+    elif scenario["task"] == "pursue":
+        result |= _off_target(log, names[0], scenario)
+    elif settings["control"]["kind"] == "wrench":
+        result |= pose_figures(log, names[0], POSE_SETTLE_S)
+    elif settings["control"]["kind"] == "chain":
+        from caudal.tools.summary.chain import chain_figures  # needs numpy's kinematics, and its own time
+
+        result |= chain_figures(log, names[0], settings, scenario)
+    return result
+
+
+def attitude(roll_rad: np.ndarray, pitch_rad: np.ndarray, heading_rad: np.ndarray) -> dict[str, float]:
+    """How a vehicle that rolls and pitches held itself; its nose's pointing is judged against the mean direction."""
+    roll_deg = np.degrees(roll_rad)
+    nose = np.array(
+        [np.cos(heading_rad) * np.cos(pitch_rad), np.sin(heading_rad) * np.cos(pitch_rad), -np.sin(pitch_rad)]
+    )
+    mean = nose.mean(axis=1)
+    off = np.arccos(np.clip(mean @ nose / max(float(np.linalg.norm(mean)), 1e-9), -1, 1))
+    return {
+        "max_roll_deg": float(np.abs(roll_deg).max()),
+        "roll_std_deg": float(roll_deg.std()),
+        "max_pitch_deg": float(np.degrees(np.abs(pitch_rad)).max()),
+        "pointing_deg": float(np.degrees(off.max())),
+    }
+
+
+def _vehicle(log: Log, name: str, period_us: int) -> dict[str, Any]:
+    truth = f"/{name}/truth"
+    lies = {}
+    if "roll_rad" in log.topics[truth].fields:
+        lies = attitude(*(column(log, truth, key) for key in ("roll_rad", "pitch_rad", "heading_rad")))
+    late_us = log.topics[f"/{name}/loop"].column("late_us")
+    clearance_m = column(log, truth, "clearance_m")
+    return {
+        "name": name,
+        "mean_speed_m_s": float(np.mean(column(log, truth, "speed_m_s"))),
+        "top_speed_m_s": float(np.max(column(log, truth, "speed_m_s"))),
+        "min_clearance_m": float(np.min(clearance_m)) if np.isfinite(clearance_m).all() else None,
+        "collisions": sum(1 for e in log.events if e.kind == "collision" and name in e.details["vehicles"]),
+        **percentiles("late", np.array(late_us)),
+        "worst_late_us": max(late_us),
+        "overruns": sum(1 for late in late_us if late > period_us),
+        **lies,
+    }
+
+
+def _least(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return min(known) if known else None
+
+
+def _against_expectation(
+    log: Log, name: str, rows: list[dict], duration_s: float, settled_s: float
+) -> dict[str, Any]:
+    """Speed at the end of each row that names one, mean turn rate over the second half of it."""
+    truth = f"/{name}/truth"
+    time_s = np.array(log.topics[truth].time_ns) / 1e9
+    speed, heading = column(log, truth, "speed_m_s"), np.unwrap(column(log, truth, "heading_rad"))
+    measured: dict[str, Any] = {}
+    speeds, turns = [], []
+    for k, row in enumerate(rows):
+        end_s = rows[k + 1]["at_s"] if k + 1 < len(rows) else settled_s
+        if end_s > duration_s:
+            break  # the run ended before this row did
+        beat_s = 1 / abs(row["frequency_hz"]) if row["frequency_hz"] else 1.0
+        if row["expect_speed_m_s"] is not None:
+            last = (time_s > end_s - 4 * beat_s) & (time_s < end_s)
+            found = float(np.mean(speed[last]))
+            speeds.append(
+                {
+                    "frequency_hz": row["frequency_hz"],
+                    "speed_m_s": found,
+                    "expected_m_s": row["expect_speed_m_s"],
+                }
+            )
+        if row["expect_turn_rate_deg_s"] is not None:
+            at = np.flatnonzero((time_s > (row["at_s"] + end_s) / 2) & (time_s < end_s))
+            rate = math.degrees((heading[at[-1]] - heading[at[0]]) / (time_s[at[-1]] - time_s[at[0]]))
+            turns.append(
+                {
+                    "deflection_deg": row["deflection_deg"],
+                    "turn_rate_deg_s": float(rate),
+                    "expected_deg_s": row["expect_turn_rate_deg_s"],
+                }
+            )
+    if speeds:
+        errors = [abs(s["speed_m_s"] / s["expected_m_s"] - 1) for s in speeds]
+        measured |= {"speed_error_max": max(errors), "speeds": speeds}
+    if turns:
+        errors = [abs(t["turn_rate_deg_s"] / t["expected_deg_s"] - 1) for t in turns]
+        measured |= {"turn_rate_error_max": max(errors), "turn_rates": turns}
+    return measured
+
+
+def _off_path(log: Log, name: str, scenario: dict) -> dict[str, float]:
+    truth = f"/{name}/truth"
+    path = ClosedPath(scenario["path_m"])
+    places = zip(log.topics[truth].time_ns, column(log, truth, "x_m"), column(log, truth, "y_m"), strict=True)
+    off = [path.nearest(x, y)[1] for t, x, y in list(places)[::10] if t > SETTLE_S * 1e9]
+    return _errors("track_error", np.array(off))
+
+
+def _off_target(log: Log, name: str, scenario: dict) -> dict[str, float]:
+    truth = f"/{name}/truth"
+    x, y, target_x, target_y, time_ns = aligned(
+        column(log, truth, "x_m"),
+        column(log, truth, "y_m"),
+        column(log, "/target/truth", "x_m"),
+        column(log, "/target/truth", "y_m"),
+        np.array(log.topics[truth].time_ns),
+    )
+    apart_m = np.hypot(x - target_x, y - target_y)
+    late = time_ns > SETTLE_S * 1e9
+    return _errors("pursuit_error", np.abs(apart_m - scenario["distance_m"])[late])
+
+
+def _errors(name: str, off_m: np.ndarray) -> dict[str, float]:
+    if not len(off_m):
+        return {}
+    return {f"{name}_rms_m": float(np.sqrt(np.mean(off_m**2))), f"{name}_max_m": float(np.max(off_m))}
+
+
+def show(result: dict[str, Any]) -> None:
+    """The short table at the end of a run."""
+    if "base_way_m" in result:  # a trial
+        output.table(list(result.items()))
+        return
+    if "readings_hz" in result:
+        readings = {f"{name}, readings a second": rate for name, rate in result["readings_hz"].items()}
+        rows = {key: value for key, value in result.items() if key != "readings_hz"} | readings
+        output.table([(key, _listed(v)) for key, v in rows.items()])
+        return
+    seed = "" if result["seed"] is None else f" (seed {result['seed']})"
+    print(f"{result['vehicle']} swam {result['scenario']} for {result['simulated_s']:.0f} s{seed}")
+    heads = ("name", "mean speed m/s", "top speed m/s", "least clearance m", "collisions")
+    keys = ("name", "mean_speed_m_s", "top_speed_m_s", "min_clearance_m", "collisions")
+    output.table([[vehicle[key] for key in keys] for vehicle in result["vehicles"]], heads)
+    if not result["complete"]:
+        print("The log is torn, or was not closed: this is what there is of it.")
+    rest = (
+        *ATTITUDE,
+        "max_joint_deg",
+        "min_hull_clearance_m",
+        "switches",
+        "swept_radius_m",
+        "speed_error_max",
+        "turn_rate_error_max",
+        "failsafes",
+        "overruns",
+        "late_p50_us",
+        "late_p99_us",
+        "worst_late_us",
+        "fault",
+        "log",
+        "report",
+    )
+    rows = [
+        (key, result[key])
+        for key in result
+        if key in rest or "_error_" in key or "_reached_" in key or "_innovations_" in key
+    ]
+    output.table([(key, _listed(v)) for key, v in dict(rows).items()])
+
+
+def _listed(value: Any) -> Any:
+    """A list as its words or numbers, one behind the other."""
+    if not isinstance(value, list):
+        return value
+    return ", ".join(one if isinstance(one, str) else f"{one:.4g}" for one in value) or "none"

@@ -1,0 +1,1 @@
+"""A scenario over a grid of settings, on many cores or machines."""

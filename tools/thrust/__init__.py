@@ -1,0 +1,1 @@
+"""A thruster's map from its bench data."""

@@ -1,0 +1,84 @@
+"""Fitted motors as sections of a vehicle file: [motor.NAME] for its maps, [plant.motor.NAME] for its plant."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from caudal.tools.common.output import Refused
+from caudal.tools.thrust.fit import Fit
+
+
+def motor_section(name: str, about: str, use: str, fits: list[Fit]) -> str:
+    lines = [f"[motor.{name}]", f"about = {_value(about)}", f"use = {_value(use)}"]
+    lines += ["# measured by caudal thrust, N rms: fit, then the inverse map against the bench"]
+    for one in fits:
+        lines.append(f"#   {_errors(one.errors)}")
+    for kind in ("polynomial", "table"):
+        for one in fits:
+            curve = getattr(one, kind)
+            lines += [
+                "",
+                *_entry(f"motor.{name}.{kind}", {**curve, "rms_n": float(f"{curve['rms_n']:.3g}")}),
+            ]
+    return "\n".join(lines) + "\n"
+
+
+def plant_section(name: str, curves: list[dict[str, Any]]) -> str:
+    lines = ["# what the bench measured, thinned: straight lines between the points"]
+    for curve in curves:
+        lines += [*_entry(f"plant.motor.{name}.curve", curve), ""]
+    return "\n".join(lines[:-1]) + "\n"
+
+
+def write(path: Path, text: str, name: str, fresh: bool) -> None:
+    """A new file, or at the end of one that has no such motor yet. `fresh`: what was there is of no account."""
+    before = "" if fresh else _before(path, name)
+    if before:
+        text = ("\n" if before.endswith("\n") else "\n\n") + text
+        _tables(path, before + text, "the motor's section does not fit at its end")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a" if before else "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise Refused(f"cannot write {path}: {error.strerror}; choose another place with --write") from error
+
+
+def _before(path: Path, name: str) -> str:
+    try:
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+    except (OSError, UnicodeDecodeError):
+        raise Refused(f"{path} is there and is no vehicle file; choose another place with --write") from None
+    tables = _tables(path, before, "the motor's section was not added")
+    for motors, key in ((tables, "motor"), (tables.get("plant"), "plant.motor")):
+        there = motors.get("motor") if isinstance(motors, dict) else None
+        if isinstance(there, dict) and name in there:
+            hint = "take it out first, or choose another --name or --write"
+            raise Refused(f"{path} has a [{key}.{name}] already and was left as it is; {hint}")
+    return before
+
+
+def _tables(path: Path, text: str, problem: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except ValueError as error:
+        raise Refused(f"{path} was left as it is, {problem} ({error}); choose another --write") from None
+
+
+def _errors(errors: dict[str, Any]) -> str:
+    polynomial, table = (
+        f"{errors[prefix + 'rms_n']:.3g} {errors[prefix + 'inverse_rms_n']:.3g}" for prefix in ("", "table_")
+    )
+    return (
+        f"{errors['volts']:g} V: polynomial {polynomial}, table {table} with {errors['table_points']} points"
+    )
+
+
+def _entry(key: str, values: dict[str, Any]) -> list[str]:
+    return [f"[[{key}]]", *(f"{name} = {_value(value)}" for name, value in values.items())]
+
+
+def _value(value: Any) -> str:
+    """Texts, numbers and lists of numbers are the same in JSON as in TOML."""
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,108 @@
+"""Lets a run be looked on at: options --view, --live and --steer, its stream, and the view it starts."""
+
+import argparse
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from caudal.onboard.log.recorder import Book, Recorder
+from caudal.onboard.log.stream import PORT, Live, Rehearse, Tell
+from caudal.tools.common import output
+
+LOOPBACK = "127.0.0.1"
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--view", action="store_true", help="show it in the browser meanwhile; best with --realtime"
+    )
+    command.add_argument(
+        "--live",
+        metavar="[HOST:]PORT",
+        type=address,
+        help=f"let `caudal view HOST:PORT` look on (it looks for {PORT}); HOST 0.0.0.0 is everybody's",
+    )
+    command.add_argument(
+        "--steer", action="store_true", help="with --live: who looks on from another machine may steer, too"
+    )
+
+
+def address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not (port.isdigit() and int(port) < 65536):
+        raise argparse.ArgumentTypeError(f"{text} is neither a port nor HOST:PORT")
+    return host or LOOPBACK, int(port)
+
+
+class Shown:
+    """A recording that may be shown, too; `book` is what the run writes to."""
+
+    def __init__(self, args: argparse.Namespace, recorder: Recorder, about: dict[str, str]) -> None:
+        self._view: subprocess.Popen | None = None
+        self._live: Live | None = None
+        self._asked = args.view
+        self.book: Book = recorder
+        if args.view or args.live:
+            where = args.live or (LOOPBACK, 0)
+            try:
+                self._live = Live(recorder, about, where, steer=args.steer)
+            except OSError as error:
+                raise output.Refused(
+                    f"--live: nobody can look on at {where[0]}:{where[1]} ({error.strerror}); take another port"
+                ) from error
+            self.book = self._live
+
+    def begin(self, helms: Mapping[str, Tell], rehearse: Rehearse | None = None) -> None:
+        """Once every topic is there."""
+        if self._live is None:
+            return
+        for vehicle, tell in helms.items():
+            self._live.helm(vehicle, tell)
+        self._live.rehearse = rehearse
+        self._live.start()
+        host, port = self._live.address
+        if self._asked:
+            # a process of its own, and not the first in line: what it draws must not hold up a tick
+            words = [sys.executable, "-m", "caudal.tools.cli.main", "view", f"{LOOPBACK}:{port}"]
+            self._view = subprocess.Popen(words, preexec_fn=lambda: os.nice(10) and None)
+        else:
+            output.note(f"caudal: caudal view {host}:{port} looks on")
+
+    def take(self, time_ns: int) -> None:
+        """Do what lookers-on have asked for: between two ticks."""
+        if self._live is not None:
+            self._live.take(time_ns)
+
+    def close(self) -> None:
+        if self._live is not None:
+            self._live.close()
+        if self._view is not None:
+            self._view.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._view.wait(5)
+
+
+def helms_of(swimmers: list[Any]) -> dict[str, Tell]:
+    """Of vehicles whose loop is in this process: orders for others go over their own wire."""
+    loops = {swimmer.name: getattr(swimmer, "loop", None) for swimmer in swimmers}
+    return {name: loop.tell for name, loop in loops.items() if loop is not None}
+
+
+def rehearsed(fleet: Any) -> Rehearse:
+    """A fault for one of the fleet's vehicles (tools/faults/kinds.py), or its end: None, or why not."""
+
+    def rehearse(vehicle: str, text: str) -> str | None:
+        word, _, mended = text.partition(" ")
+        try:
+            if word == "mend":
+                fleet.mend(vehicle, mended.strip())
+            else:
+                fleet.upset(vehicle, text)
+        except output.Refused as error:
+            return str(error)
+        return None
+
+    return rehearse

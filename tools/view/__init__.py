@@ -1,0 +1,1 @@
+"""A run in three dimensions in the browser."""
