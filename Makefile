@@ -62,7 +62,7 @@ fuzz: setup
 
 coverage: setup
 	$(BIN)/pytest -n 2 --cov=hal --cov-branch --cov-fail-under=90 tests/hal tests/vehicle_file tests/portable \
-	  tests/commands/test_aboard.py tests/commands/test_probe.py tests/commands/test_calibrate*.py \
+	  tests/commands/test_vehicle_run.py tests/commands/test_probe.py tests/commands/test_calibrate*.py \
 	  tests/swim/test_on_chips.py tests/mcu/test_mcu_drivers.py tests/mcu/test_deploy.py tests/hil/test_ports.py
 
 clean:

@@ -7,9 +7,9 @@ alone, and has heap for no others.
 
 from caudal.hal.core.build import build_board
 from caudal.onboard.core import modes
-from caudal.onboard.core.command_handler import Helm
-from caudal.onboard.core.failsafe import Row, Watch
-from caudal.onboard.core.limiter import Gate
+from caudal.onboard.core.command_handler import CommandHandler
+from caudal.onboard.core.failsafe import FailsafeMonitor, FailsafeRule
+from caudal.onboard.core.limiter import OutputLimiter
 from caudal.onboard.core.loop import Loop, Stage
 from caudal.onboard.core.state import State
 from caudal.onboard.guidance.switch import Switch
@@ -33,10 +33,19 @@ def build_loop(settings, scenario, driver):
 
         stages.append(Stage("surface", 1, Surface(settings["surface"], board).step))
     rows = build_rows(settings, board, available)
-    helm = Helm(state, available, rows, settings["surface"])
-    loop = Loop(board, state, estimators, Watch(rows, available), stages, Gate(board, rate_hz), helm, rate_hz)
+    handler = CommandHandler(state, available, rows, settings["surface"])
+    loop = Loop(
+        board,
+        state,
+        estimators,
+        FailsafeMonitor(rows, available),
+        stages,
+        OutputLimiter(board, rate_hz),
+        handler,
+        rate_hz,
+    )
     if settings.get("params"):
-        helm.params = build_params(settings, scenario, loop)
+        handler.params = build_params(settings, scenario, loop)
     return loop
 
 
@@ -52,7 +61,7 @@ def build_params(settings, scenario, loop):
         )
 
     def rows(changed):
-        return build_rows(changed, loop.board, loop.helm.available)
+        return build_rows(changed, loop.board, loop.handler.available)
 
     return Params(settings, loop, build, rows)
 
@@ -65,7 +74,7 @@ def build_rows(settings, board, available):
 def build_row(settings, board, rate_hz, available):
     if settings["trigger"] == "mode_unable":
         settings = dict(settings, modes=available)
-    return Row(settings, board, rate_hz)
+    return FailsafeRule(settings, board, rate_hz)
 
 
 def tail_stages(settings, scenario, board):
@@ -90,15 +99,15 @@ def _tail(settings, board, guides):
     """From what is wanted to the joints, and the modes that there are."""
     from caudal.onboard.control.tail import Tail
     from caudal.onboard.gait.build import build_gait
-    from caudal.onboard.guidance.tail_modes import Beat
+    from caudal.onboard.guidance.tail_modes import FixedBeat
 
     rate_hz = settings["rate_hz"]
     control = settings["control"]
     surface = settings["surface"]
     gait = build_gait(settings["gait"], board, rate_hz)
     tail = Tail(gait, control["frequency_max_hz"], control["deflection_max_rad"])
-    guides[modes.HOLD] = Beat(0.0)
-    guides[modes.SURFACE] = Beat(surface["frequency_hz"] if surface else 0.0)
+    guides[modes.HOLD] = FixedBeat(0.0)
+    guides[modes.SURFACE] = FixedBeat(surface["frequency_hz"] if surface else 0.0)
     if settings["sticks"]:
         from caudal.onboard.guidance.tail_modes import TailSticks
 
@@ -138,10 +147,10 @@ def _scheduled(settings, scenario, board):
 def _guided(settings, scenario, board):
     """Guidance that decides by what it sees, and what its decisions ask of the tail."""
     from caudal.onboard.control.swim_law import SwimLaw
-    from caudal.onboard.control.tail import Inverse
+    from caudal.onboard.control.tail import SwimInverse
     from caudal.onboard.estimate.attitude import AttitudeEstimator
     from caudal.onboard.estimate.planar import PlanarEstimator
-    from caudal.onboard.guidance.avoid import Cycle, Recoil
+    from caudal.onboard.guidance.avoid import AvoidanceGuidance, BumperRecoil
     from caudal.onboard.guidance.decide import Decider
     from caudal.onboard.guidance.detect import Detector
     from caudal.onboard.guidance.tail_modes import Guided
@@ -155,18 +164,18 @@ def _guided(settings, scenario, board):
     detector = Detector(settings["sensors"], board, guide_hz)
     comfort_m = scenario["comfort_m"] or settings["guidance"]["comfort_m"]
     decider = Decider(settings["guidance"], comfort_m, law)
-    recoil = Recoil(settings["guidance"], board, guide_hz)
-    inverse = Inverse(law)
-    guides = {modes.AUTO: Guided(Cycle(task, detector, decider, recoil), inverse)}
+    recoil = BumperRecoil(settings["guidance"], board, guide_hz)
+    inverse = SwimInverse(law)
+    guides = {modes.AUTO: Guided(AvoidanceGuidance(task, detector, decider, recoil), inverse)}
     if settings["mission"]:
         from caudal.onboard.guidance.waypoints import SwimTo
 
         for mode in (modes.GOTO, modes.MISSION):
             errand = SwimTo(settings["mission"], guide_hz, mode == modes.MISSION)
-            guides[mode] = Guided(Cycle(errand, detector, decider, recoil), inverse)
+            guides[mode] = Guided(AvoidanceGuidance(errand, detector, decider, recoil), inverse)
     estimators = [
         Stage("estimate", 1, planar.step),
-        Stage("attitude", 1, AttitudeEstimator(settings["estimate"], board).lie),
+        Stage("attitude", 1, AttitudeEstimator(settings["estimate"], board).fill_attitude),
         Stage("bumper", 1, recoil.watch),
     ]
     return estimators, guides
@@ -194,7 +203,7 @@ def wrench_stages(settings, scenario, board):
     from caudal.onboard.control.pose_control import PoseHold
     from caudal.onboard.estimate.pose import PoseEstimator
     from caudal.onboard.guidance.pose import POSE_TASKS
-    from caudal.onboard.guidance.pose_modes import GoTo, Live, Rest, Stay, Tour
+    from caudal.onboard.guidance.pose_modes import GoTo, HoldMode, IdleMode, ManualMode, MissionMode
 
     rate_hz = settings["rate_hz"]
     guide_hz = settings["guide_hz"]
@@ -202,11 +211,11 @@ def wrench_stages(settings, scenario, board):
     near_m = settings["mission"]["near_m"] if settings["mission"] else 0.1
     guides = {
         modes.AUTO: POSE_TASKS[scenario["task"]](scenario, control, guide_hz),
-        modes.MANUAL: Live(control, guide_hz),
-        modes.HOLD: Stay(control, guide_hz),
+        modes.MANUAL: ManualMode(control, guide_hz),
+        modes.HOLD: HoldMode(control, guide_hz),
         modes.GOTO: GoTo(control, guide_hz),
-        modes.MISSION: Tour(near_m, control, guide_hz),
-        modes.SURFACE: Rest(),
+        modes.MISSION: MissionMode(near_m, control, guide_hz),
+        modes.SURFACE: IdleMode(),
     }
     estimator = PoseEstimator(settings["estimate"], control, board, rate_hz)
     stages = [

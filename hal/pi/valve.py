@@ -22,7 +22,7 @@ class CurrentLoop:
     nothing is asked for, when the current was above its limit: a short circuit is not tried again and again.
     """
 
-    def __init__(self, full_scale_ua: int, kp: int, ki: int, limit_ua: int, patience: int = 10) -> None:
+    def __init__(self, full_scale_ua: int, kp: int, ki: int, limit_ua: int, slow_notice: int = 10) -> None:
         if full_scale_ua <= 0 or limit_ua <= 0 or kp < 0 or ki < 0:
             raise ValueError("a current loop has a full scale and a limit above 0, and gains not below 0")
         self.tripped = False
@@ -30,8 +30,8 @@ class CurrentLoop:
         self._kp = kp
         self._ki = ki
         self._limit_ua = limit_ua
-        self._patience = patience
-        self._silent = patience  # nothing was ever measured
+        self._patience = slow_notice
+        self._silent = slow_notice  # nothing was ever measured
         self._sum = 0
         self._trim = 0
 

@@ -122,8 +122,8 @@ def quadratic(h, f, rows, upper, lower):
     sense = np.zeros(len(upper), dtype=np.int32)
     if not np.isfinite(f).all():
         return None, None
-    for patience in PATIENCE:
-        x, _, flag, info = daqp.solve(h, f, rows, upper, lower, sense, **patience)
+    for slow_notice in PATIENCE:
+        x, _, flag, info = daqp.solve(h, f, rows, upper, lower, sense, **slow_notice)
         if flag == SOLVED:
             return x, np.abs(info["lam"])
     return None, None

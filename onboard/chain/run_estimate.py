@@ -78,9 +78,9 @@ class RunEstimator(ChainEstimator):
         speed = float(state[half])
         nis = off * off / self._straight.at(speed, self._straight.spread)
         self._nis = [None if read[k] is None else float(nis[k]) for k in (0, 1, 2, 5)]
-        mend = self._straight.at(speed, self._straight.see) @ off
-        mend[:3] = ahead @ mend[:3]
-        state += mend
+        clear = self._straight.at(speed, self._straight.see) @ off
+        clear[:3] = ahead @ clear[:3]
+        state += clear
         state[3:6] = (state[3:6] + math.pi) % (2 * math.pi) - math.pi
 
     def _gather(self):

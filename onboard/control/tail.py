@@ -1,6 +1,6 @@
 """The controller of a vehicle that swims with its tail: wanted motion -> tail settings -> joint commands.
 
-Two stages. `Inverse` turns wanted acceleration and turn rate into frequency and deflection; `Tail` hands the
+Two stages. `SwimInverse` turns wanted acceleration and turn rate into frequency and deflection; `Tail` hands the
 settings to the gait and swims it. Portable.
 """
 
@@ -8,7 +8,7 @@ from caudal.hal.core.fixed_point import ONE, fixed
 from caudal.onboard.core.failsafe import SLOW
 
 
-class Inverse:
+class SwimInverse:
     def __init__(self, law):
         self._law = law
 

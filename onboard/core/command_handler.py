@@ -17,7 +17,7 @@ MOST_ITEMS = 500
 FAR = 1e6  # metres, and anything else that is a number
 
 
-class Helm:
+class CommandHandler:
     """`surface`: has the vehicle anything that could bring it up. `params`: what `set` is for, if anything is."""
 
     def __init__(self, state, available, rows, surface, params=None):
@@ -71,7 +71,7 @@ class Helm:
             return (
                 "not armed: nothing in the vehicle could bring it to the surface; its file needs a [surface]"
             )
-        active = [row.name for row in self._rows if row.bars_arming()]
+        active = [row.name for row in self._rows if row.blocks_arming()]
         if active:
             return f"not armed: {', '.join(active)}; see to it, then disarm to take note and arm again"
         if state.tick:  # before the first tick nothing can be known yet

@@ -30,7 +30,7 @@ ACTIONS = {
 }
 
 
-class Row:
+class FailsafeRule:
     """One line of the failsafe table: active once its cause has lasted, until it has been gone long enough.
 
     A cause counts whether the vehicle is armed or not. One of which nothing is known any more (None: its sensor has
@@ -70,7 +70,7 @@ class Row:
                 self._count = 0
         return self.active
 
-    def bars_arming(self):
+    def blocks_arming(self):
         """While it is active, and while it may soon be: its cause is there. But one late tick is nothing."""
         return (
             self.bars and self.action >= HOLD and (self.active or (self.seen and self.trigger != "overrun"))
@@ -83,7 +83,7 @@ class Row:
             self._count = 0
 
 
-class Watch:
+class FailsafeMonitor:
     """The table, looked at once a tick, behind the estimates and before anything is decided."""
 
     def __init__(self, rows, available):

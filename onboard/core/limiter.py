@@ -3,7 +3,7 @@
 from caudal.onboard.core.failsafe import DISARM, NEUTRAL, SLOW
 
 
-class Gate:
+class OutputLimiter:
     """Limits and slew of every channel, on what the controller asks or on what the table has put in its place."""
 
     STATE = (

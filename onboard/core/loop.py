@@ -1,4 +1,4 @@
-"""The loop: orders, sense, estimate, watch, guide, control, gate, act, at a fixed rate, given its time from outside.
+"""The loop: orders, sense, estimate, monitor, guide, control, gate, act, at a fixed rate, given its time from outside.
 
 Whoever owns the clock calls `tick(late_us)`: a real clock on the vehicle, a plant in lockstep, a recording.
 Stages run in order, each every n-th tick. The same orders, readings and lateness give the same commands, to the bit.
@@ -29,14 +29,14 @@ ORDERS_A_TICK = 16
 class Loop:
     """`estimators` run before the failsafe table is looked at (`watch`), `stages` after it."""
 
-    def __init__(self, board, state, estimators, watch, stages, gate, helm, rate_hz):
+    def __init__(self, board, state, estimators, monitor, stages, limiter, handler, rate_hz):
         self.board = board
         self.state = state
         self.estimators = estimators
-        self.watch = watch
+        self.monitor = monitor
         self.stages = stages
-        self.gate = gate
-        self.helm = helm
+        self.limiter = limiter
+        self.handler = handler
         self.rate_hz = rate_hz
         self.period_us = 1000000 // rate_hz
         self.ticks = 0
@@ -47,7 +47,7 @@ class Loop:
         self._orders = []
         self._undone = []  # arms that a disarm came behind
 
-    def tell(self, kind, *values, ticket=None):
+    def send(self, kind, *values, ticket=None):
         """Give an order (onboard/core/command_handler.py); it is taken at the start of a tick. False: too many wait
         already.
 
@@ -67,10 +67,10 @@ class Loop:
         return True
 
     def arm(self):
-        self.tell("arm")
+        self.send("arm")
 
     def disarm(self):
-        self.tell("disarm")
+        self.send("disarm")
 
     def tick(self, late_us=0):
         """One tick; `late_us` is how late it started."""
@@ -88,20 +88,20 @@ class Loop:
         if self.fault is None:
             stage_name = "sense"
             try:
-                self.helm.step()
+                self.handler.step()
                 self.board.sense()
                 for stage in self.estimators:
                     stage_name = stage.name
                     if self.ticks % stage.every == 0:
                         stage.step(state)
-                stage_name = "watch"
-                self.watch.step(state)
+                stage_name = "monitor"
+                self.monitor.step(state)
                 for stage in self.stages:
                     stage_name = stage.name
                     if self.ticks % stage.every == 0:
                         stage.step(state)
-                stage_name = "gate"
-                self.gate.step(state)
+                stage_name = "limiter"
+                self.limiter.step(state)
                 stage_name = "act"
                 self.board.act(state.outputs)
             except Exception as error:
@@ -118,7 +118,7 @@ class Loop:
         while self._orders and count < ORDERS_A_TICK:
             kind, values, ticket = self._orders.pop(0)
             if self.fault is None:
-                refusal = self.helm.take(kind, values)
+                refusal = self.handler.take(kind, values)
             else:
                 refusal = f"{kind}: the loop has stopped safe: {self.fault}"
             self.taken.append((kind, values, ticket, refusal))

@@ -29,7 +29,7 @@ class AttitudeEstimator:
     def step(self, state):
         state.estimate = self._read
 
-    def lie(self, state):
+    def fill_attitude(self, state):
         """Pitch and roll alone, where another estimator has the heading and the depth."""
         for field in LIE:
             setattr(state.estimate, field, getattr(self._read, field))

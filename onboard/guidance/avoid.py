@@ -1,7 +1,7 @@
 """The update cycle: compare with the task, detect, decide, and say what motion is wanted next. Portable."""
 
 
-class Cycle:
+class AvoidanceGuidance:
     def __init__(self, task, detector, decider, recoil):
         self.task = task
         self._detector = detector
@@ -15,7 +15,7 @@ class Cycle:
         self._recoil.step(state)
 
 
-class Recoil:
+class BumperRecoil:
     """The nose has touched something: back off for a while, whatever else was decided.
 
     `watch` looks at the bumper every tick, since a touch may be shorter than a guidance step.

@@ -6,7 +6,7 @@ from caudal.onboard.guidance.waypoints import Visits
 NOTHING = {"rock": None}  # no task's settings
 
 
-class Live(PoseTask):
+class ManualMode(PoseTask):
     """A pilot's sticks as they come: each commands a speed, and what is let go is held."""
 
     def __init__(self, control, guide_hz):
@@ -21,7 +21,7 @@ class Live(PoseTask):
         self._sticks.move(state.estimate, state.want, state.sticks)
 
 
-class Stay(PoseTask):
+class HoldMode(PoseTask):
     """Station where it was when it was told to."""
 
     def __init__(self, control, guide_hz):
@@ -62,7 +62,7 @@ class GoTo(PoseTask):
         self.error_m = off_m(state.estimate, self._goal)
 
 
-class Tour(PoseTask):
+class MissionMode(PoseTask):
     """The mission's way-points, with the heading it has."""
 
     def __init__(self, near_m, control, guide_hz):
@@ -78,7 +78,7 @@ class Tour(PoseTask):
         self.error_m = off_m(state.estimate, goal)
 
 
-class Rest:
+class IdleMode:
     """Wants nothing: another stage commands."""
 
     def begin(self, state):

@@ -3,7 +3,7 @@
 from caudal.hal.core.fixed_point import fixed
 
 
-class Beat:
+class FixedBeat:
     """A tail-beat that does not change: none at all (hold), or the one of [surface]."""
 
     def __init__(self, frequency_hz):

@@ -10,8 +10,8 @@ A port has `read(buffer, timeout_ms) -> count` and `write(buffer, count)`. Porta
 
 from caudal.onboard.build import build_loop
 from caudal.onboard.core.clock import ticks_diff, ticks_us
-from caudal.onboard.link.arrivals import DUPLICATE, LATE
 from caudal.onboard.link.frame import ASK, BYE, HELLO, OUTPUTS, READINGS, Decoder, Encoder, wire_size
+from caudal.onboard.link.frame_counters import DUPLICATE, LATE
 from caudal.onboard.link.hello import SIZE, Hello
 from caudal.onboard.link.layout import outputs_layout, readings_layout
 

@@ -23,7 +23,7 @@ its kind has is no frame. Any other damage passes with a chance of 1 in 65536 at
 Portable: CPython and MicroPython. Encoding and decoding allocate nothing.
 """
 
-from caudal.onboard.link.arrivals import TICKS, Arrivals
+from caudal.onboard.link.frame_counters import TICKS, FrameCounters
 
 HELLO = 1  # who I am (hello.py); the first frame after a start
 READINGS = 2  # plant to controller: one count a sensor (layout.py)
@@ -164,7 +164,7 @@ class Decoder:
                 )
             self._sizes[kind] = sizes[kind]
             largest = max(largest, sizes[kind])
-        self.arrivals = Arrivals()
+        self.counters = FrameCounters()
         self.kind = 0
         self.sequence = 0
         self.tick = 0
@@ -216,7 +216,7 @@ class Decoder:
                 if good:
                     end = at + 1
                     break
-                self.arrivals.bad += 1
+                self.counters.bad += 1
         else:
             good = False
         self._at = end
@@ -250,5 +250,5 @@ class Decoder:
         self.sequence = body[1] | body[2] << 8
         self.tick = body[3] | body[4] << 8 | body[5] << 16 | body[6] << 24
         self.size = size - _HEAD
-        self.standing = self.arrivals.place(kind == HELLO, self.sequence, self.tick)
+        self.standing = self.counters.place(kind == HELLO, self.sequence, self.tick)
         return True

@@ -49,7 +49,7 @@ class Column(Protocol):
     def write(self, time_ns: int, values: Any) -> None: ...
 
 
-class Book(Protocol):
+class LogWriter(Protocol):
     """What a recorder is to whoever writes things down; onboard/log/stream.py takes its place where a run is shown."""
 
     def topic(self, name: str, fields: list[tuple[str, str]]) -> Column: ...

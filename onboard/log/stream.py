@@ -1,6 +1,6 @@
 """A run that may be looked on at: what is recorded is also shown, and what is asked comes back as orders. CPython only.
 
-    recorder -> Live -> a stream of bytes on a socket -> caudal view (any number of them)
+    recorder -> StreamServer -> a stream of bytes on a socket -> caudal view (any number of them)
 
 It takes a recorder's place: topics and events go to both. The control thread only leaves each topic's newest values
 where a thread of this file finds them; whoever looks on slowly misses some, and nothing waits. Between two ticks it
@@ -65,10 +65,10 @@ def unpacked(buffer: bytearray, largest_bytes: int = LARGEST_BYTES) -> list[Any]
     return found
 
 
-class Shown:
+class LiveView:
     """A recorder's topic whose newest values are left for the lookers-on."""
 
-    def __init__(self, live: "Live", topic: Topic, place: int) -> None:
+    def __init__(self, live: "StreamServer", topic: Topic, place: int) -> None:
         self._live = live
         self._write = topic.write
         self._place = place
@@ -82,9 +82,9 @@ class Shown:
 class Looker:
     """One who looks on."""
 
-    def __init__(self, peer: socket.socket, may_steer: bool, first: bytes) -> None:
+    def __init__(self, peer: socket.socket, may_control: bool, first: bytes) -> None:
         self.peer = peer
-        self.may_steer = may_steer
+        self.may_control = may_control
         self.heard = bytearray()
         self.unsent = bytearray(first)
         self.events = 0  # how many it has been sent
@@ -108,7 +108,7 @@ def is_value(value: Any, deep: int = 2) -> bool:
     return value is None or isinstance(value, str | int | float)
 
 
-class Live:
+class StreamServer:
     """`about` is what the log says of its run. Close it before the recorder."""
 
     def __init__(
@@ -116,14 +116,14 @@ class Live:
         recorder: Recorder,
         about: dict[str, str],
         address: tuple[str, int] = ("127.0.0.1", PORT),
-        steer: bool = False,
+        allow_control: bool = False,
     ) -> None:
         self.watched = False
         self.newest: list[tuple[int, tuple] | None] = []
         self.rehearse: Rehearse | None = None
         self._recorder = recorder
         self._about = about
-        self._steer = steer
+        self._allow_control = allow_control
         self._topics: list[tuple[str, list[str]]] = []
         self._events: deque[tuple[int, str, dict]] = deque(maxlen=EVENTS_KEPT)
         self._event_count = 0
@@ -142,11 +142,11 @@ class Live:
         """Once every topic and helm is there."""
         self._thread.start()
 
-    def topic(self, name: str, fields: list[tuple[str, str]]) -> Shown:
+    def topic(self, name: str, fields: list[tuple[str, str]]) -> LiveView:
         topic = self._recorder.topic(name, fields)
         self._topics.append((name, [field for _, field in fields]))
         self.newest.append(None)
-        return Shown(self, topic, len(self.newest) - 1)
+        return LiveView(self, topic, len(self.newest) - 1)
 
     def event(self, time_ns: int, kind: str, /, **details: Any) -> None:
         self._recorder.event(time_ns, kind, **details)
@@ -158,7 +158,7 @@ class Live:
         """The log's own file."""
         return self._recorder.descriptor
 
-    def helm(self, vehicle: str, tell: Tell) -> None:
+    def handler(self, vehicle: str, tell: Tell) -> None:
         """Orders for this vehicle go there."""
         self._helms[vehicle] = tell
 
@@ -211,14 +211,14 @@ class Live:
         except OSError:
             return
         peer.setblocking(False)
-        may_steer = self._steer or host in ("127.0.0.1", "::1")
+        may_control = self._allow_control or host in ("127.0.0.1", "::1")
         hello = {
             "run": self._about,
             "topics": self._topics,
-            "steers": sorted(self._helms) if may_steer else [],
-            "rehearses": may_steer and self.rehearse is not None,
+            "controls": sorted(self._helms) if may_control else [],
+            "rehearses": may_control and self.rehearse is not None,
         }
-        looker = Looker(peer, may_steer, packed(hello))
+        looker = Looker(peer, may_control, packed(hello))
         selector.register(peer, selectors.EVENT_READ, looker)
         self._lookers.append(looker)
         self.watched = True
@@ -228,7 +228,7 @@ class Live:
             came = looker.peer.recv(65536)
             if not came:
                 raise ValueError("gone")
-            if not looker.may_steer:
+            if not looker.may_control:
                 return  # whatever it says
             looker.heard += came
             for message in unpacked(looker.heard, LARGEST_ORDER_BYTES):

@@ -12,13 +12,13 @@ from caudal.hal.core.fixed_point import ONE
 from caudal.onboard.core.loop import Loop
 from caudal.onboard.core.modes import AUTO, NAMES
 from caudal.onboard.core.state import Estimate, Want
-from caudal.onboard.log.recorder import Book
+from caudal.onboard.log.recorder import LogWriter
 
 LOOP_FIELDS = ("tick", "late_us", "cost_us", "armed", "failsafes", "action", "mode")
 
 
-class BlackBox:
-    def __init__(self, recorder: Book, name: str, loop: Loop) -> None:
+class TickLog:
+    def __init__(self, recorder: LogWriter, name: str, loop: Loop) -> None:
         board = loop.board
         self._recorder = recorder
         self._name = name
@@ -76,7 +76,7 @@ class BlackBox:
                 time_ns, "armed" if self._armed else "disarmed", vehicle=self._name, tick=tick
             )
         changed = loop.state.active ^ self._active
-        for bit, row in enumerate(loop.watch.rows):
+        for bit, row in enumerate(loop.monitor.rows):
             if changed >> bit & 1:
                 kind = "failsafe" if row.active else "failsafe cleared"
                 self._recorder.event(time_ns, kind, vehicle=self._name, tick=tick, row=row.name)

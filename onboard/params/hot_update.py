@@ -18,7 +18,7 @@ from typing import Any
 PLAIN = (bool, int, float, str, bytes, type(None))
 
 
-def graft(living: Any, before: Any, after: Any, started: bool = True) -> bool:
+def hot_update(living: Any, before: Any, after: Any, started: bool = True) -> bool:
     """Changes `living` in place; true if anything did. `started`: has it run, so that STATE counts."""
     return _Graft(started).into(living, before, after)
 

@@ -186,7 +186,7 @@ def sync_folder(path: Path) -> None:
         os.close(folder)
 
 
-class Keeper:
+class ParamWriter:
     """Keeps a loop's accepted sets, in a thread of its own: a disk that is slow or full never delays a tick.
 
     Sets that come while it writes are kept together, the last state of them all.
@@ -203,12 +203,12 @@ class Keeper:
         self._thread = threading.Thread(target=self._work, name="params", daemon=True)
         self._thread.start()
 
-    def heed(self, loop: Any) -> None:
+    def update(self, loop: Any) -> None:
         """After each tick."""
         for kind, _, _, refusal in loop.taken:
             if kind == "set" and refusal is None:
                 with self._bell:
-                    self._wanted = loop.helm.params.differing()
+                    self._wanted = loop.handler.params.differing()
                     self._bell.notify()
                 return
 

@@ -9,7 +9,7 @@ microcontroller orders.
 
 from typing import Any
 
-from caudal.onboard.params.hot_update import graft
+from caudal.onboard.params.hot_update import hot_update
 
 
 class Params:
@@ -74,12 +74,12 @@ class Params:
         loop = self._loop
         if rows_alone:
             before, after = self._build_rows(self._settings), self._build_rows(settings)
-            graft(loop.watch.rows, before, after, started)
+            hot_update(loop.monitor.rows, before, after, started)
             return
         before = self._fresh or self._build(self._settings)
         after = self._build(settings)
-        for part in ("board", "estimators", "watch", "stages", "gate"):
-            graft(getattr(loop, part), getattr(before, part), getattr(after, part), started)
+        for part in ("board", "estimators", "monitor", "stages", "limiter"):
+            hot_update(getattr(loop, part), getattr(before, part), getattr(after, part), started)
         self._fresh = after
 
 

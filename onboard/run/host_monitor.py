@@ -39,7 +39,7 @@ class Host:
         if self._thread.ident is not None:
             self._thread.join(1.0)
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Once: tell what is another than last time."""
         found = {
             "computer_hot": self._above(THERMAL, HOT_C * 1000),
@@ -54,7 +54,7 @@ class Host:
 
     def _watch(self) -> None:
         while not self._ending.wait(1.0):
-            self.look()
+            self.check()
 
     def _above(self, name: str, limit: float) -> bool | None:
         text = self._read(name)

@@ -44,7 +44,7 @@ class Snapshot:
         self.action = state.action
         self.active = state.active
         self.fault = loop.fault
-        self.bars = None if state.armed else loop.helm.arming_refusal()  # why it could not be armed now
+        self.bars = None if state.armed else loop.handler.arming_refusal()  # why it could not be armed now
         self.estimate = {field: getattr(estimate, field) for field in FIELDS}
         self.battery_v = None if battery is None else loop.board.reading(battery)
         self.place = state.place
@@ -122,12 +122,12 @@ class Bridge:
         disarms = _all_of(self._disarms)
         if disarms:
             self._disarmed = disarms[-1][0]
-            loop.tell("disarm", ticket=[ticket for _, ticket in disarms])
+            loop.send("disarm", ticket=[ticket for _, ticket in disarms])
         for kind in SLOTS:
             values = self._slots.pop(kind, None)
             if values is None or (kind == "goto" and list(values) == loop.state.place):
                 continue  # stations repeat a place many times a second
-            loop.tell(kind, *values, ticket=[None])
+            loop.send(kind, *values, ticket=[None])
         if self._failures and self._rehearse:
             failure, ticket = self._failures.popleft()
             self._answers.append((ticket, "fail", self._rehearse(failure)))
@@ -145,7 +145,7 @@ class Bridge:
                 self._hand_over(kind, values, ticket)
 
     def _hand_over(self, kind: str, values: tuple, ticket: Any) -> None:
-        if not self._loop.tell(kind, *values, ticket=[ticket]):  # others have heaped up orders there
+        if not self._loop.send(kind, *values, ticket=[ticket]):  # others have heaped up orders there
             self._answers.append((ticket, kind, f"{kind}: too many orders wait"))
 
     def after(self) -> list[tuple[str, dict[str, Any]]]:

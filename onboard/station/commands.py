@@ -56,7 +56,7 @@ class Commands:
 
     def __init__(self, session: "Session") -> None:
         self._session = session
-        self._craft = session.craft
+        self._craft = session.vehicle_link
         self._rehearsals = Rehearsals(session)
         self.statustext = self._rehearsals.statustext
 

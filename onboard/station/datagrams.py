@@ -7,7 +7,7 @@ from typing import Any
 
 from caudal.onboard.station.address import Address
 from caudal.onboard.station.links import MOST_PEERS, NET_B_S, PIECE, LinkError, Welcome, reason
-from caudal.onboard.station.station_link import Peer
+from caudal.onboard.station.station_link import StationLink
 
 SILENT_S = 15.0  # a sender that is silent for so long is forgotten
 DATAGRAMS_A_STEP = 128
@@ -19,7 +19,7 @@ class Datagrams:
 
     def __init__(self, address: Address, selector: Any, welcome: Welcome) -> None:
         self._welcome = welcome
-        self._peers: dict[Any, Peer] = {}
+        self._peers: dict[Any, StationLink] = {}
         self._left = DATAGRAMS_A_STEP
         self._selector = selector
         self._watched = True
@@ -38,7 +38,7 @@ class Datagrams:
             self._peers[self._to] = self._make(self._to)
         selector.register(self.socket, selectors.EVENT_READ, self._ready)
 
-    def peers(self) -> list[Peer]:
+    def peers(self) -> list[StationLink]:
         return list(self._peers.values())
 
     def step(self, now_s: float) -> None:
@@ -55,7 +55,7 @@ class Datagrams:
             peer.end()
         self.socket.close()
 
-    def _make(self, where: Any) -> Peer:
+    def _make(self, where: Any) -> StationLink:
         return self._welcome(f"{where[0]}:{where[1]}", lambda data: self._send(data, where), NET_B_S, True)
 
     def _watch(self, on: bool) -> None:

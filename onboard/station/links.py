@@ -8,14 +8,14 @@ import errno
 from collections.abc import Callable
 from typing import Protocol
 
-from caudal.onboard.station.station_link import Peer
+from caudal.onboard.station.station_link import StationLink
 
 NET_B_S = 150_000.0  # a share of a wireless network; logs go at this rate
 MOST_PEERS = 8  # of a link; strangers, who have said nothing that was taken, make room for others
 PIECE = 4096
 
 Welcome = Callable[
-    [str, Callable[[bytes], bool], float, bool], Peer
+    [str, Callable[[bytes], bool], float, bool], StationLink
 ]  # name, send, bytes a second, datagrams?
 
 
@@ -26,7 +26,7 @@ class LinkError(Exception):
 class Link(Protocol):
     def step(self, now_s: float) -> None: ...
     def close(self) -> None: ...
-    def peers(self) -> list[Peer]: ...
+    def peers(self) -> list[StationLink]: ...
 
 
 def reason(error: Exception) -> str:

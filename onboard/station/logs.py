@@ -32,7 +32,7 @@ class Logs:
         self._at = self._end = 0
 
     def step(self, now_s: float) -> None:
-        if (self._list or self._file) and self._session.craft.snapshot.armed:
+        if (self._list or self._file) and self._session.vehicle_link.snapshot.armed:
             self._refuse()
         while self._list and self._session.has_room():
             self._tell(self._list.pop(0))
@@ -42,10 +42,10 @@ class Logs:
             self._piece()
 
     def log_request_list(self, message: Any) -> None:
-        if self._session.craft.snapshot.armed:
+        if self._session.vehicle_link.snapshot.armed:
             self._refuse()
             return
-        folder = self._session.craft.logs
+        folder = self._session.vehicle_link.logs
         found = list(folder.glob("*.mcap"))[:MOST] if folder else []
         self._files = sorted(found, key=lambda path: (_stat(path)[1], path.name))
         if not self._files:
@@ -54,7 +54,7 @@ class Logs:
         self._list = list(range(message.start, last + 1))
 
     def log_request_data(self, message: Any) -> None:
-        if self._session.craft.snapshot.armed:
+        if self._session.vehicle_link.snapshot.armed:
             self._refuse()
             return
         if not 0 <= message.id < len(self._files):

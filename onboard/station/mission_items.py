@@ -10,7 +10,7 @@ from caudal.onboard.station.dialect import mavlink, name_of
 from caudal.onboard.station.pilot import GLOBAL
 
 if TYPE_CHECKING:
-    from caudal.onboard.station.vehicle_link import Craft
+    from caudal.onboard.station.vehicle_link import VehicleLink
 
 WAYPOINTS = {
     mavlink.MAV_CMD_NAV_WAYPOINT: "a way-point; param1 is how long it stays (s)",
@@ -65,13 +65,13 @@ class Item:
         params = message.param1, message.param2, message.param3, message.param4
         return cls(message.frame, message.command, message.autocontinue, params, x, y, message.z)
 
-    def steps(self, craft: "Craft", deep_m: float | None) -> list[Step]:
+    def steps(self, vehicle_link: "VehicleLink", deep_m: float | None) -> list[Step]:
         """What it is to the loop; nothing if it is passed over. `deep_m`: the way-point before it."""
         if self.command in PASSED_OVER:
             return []
         if self.command in WAYPOINTS:
             stay_s = self.params[0] if math.isfinite(self.params[0]) else 0.0
-            return [[*self._place(craft), max(stay_s, 0.0)]]
+            return [[*self._place(vehicle_link), max(stay_s, 0.0)]]
         if self.command not in ENDINGS:
             raise Wrong(
                 mavlink.MAV_MISSION_UNSUPPORTED, f"is {name_of('MAV_CMD', self.command)}, which is not there"
@@ -81,25 +81,25 @@ class Item:
         here = place == NO_PLACE or (place == (0, 0) and self.frame != mavlink.MAV_FRAME_LOCAL_NED)
         if self.command == mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH or here:
             return [mode]
-        x_m, y_m, depth_m = self._place(craft)
+        x_m, y_m, depth_m = self._place(vehicle_link)
         if self.command == mavlink.MAV_CMD_NAV_LAND and deep_m is not None:
             depth_m = deep_m  # an altitude of 0, as stations write it, would take it up on its way
         return [[x_m, y_m, depth_m, 0.0], mode]
 
-    def _place(self, craft: "Craft") -> tuple[float, float, float]:
+    def _place(self, vehicle_link: "VehicleLink") -> tuple[float, float, float]:
         """x, y, depth."""
         if (self.x, self.y) == NO_PLACE:
             raise Wrong(mavlink.MAV_MISSION_INVALID_PARAM5_X, "has no place")
         if self.frame in GLOBAL:
-            if craft.places.origin is None:
+            if vehicle_link.places.origin is None:
                 raise Wrong(
                     mavlink.MAV_MISSION_UNSUPPORTED_FRAME,
                     "is on the globe, but the vehicle's file declares no station.origin",
                 )
-            x_m, y_m = craft.places.from_globe(self.x / 1e7, self.y / 1e7)
+            x_m, y_m = vehicle_link.places.from_globe(self.x / 1e7, self.y / 1e7)
             depth_m = -self.z
         elif self.frame == mavlink.MAV_FRAME_LOCAL_NED:
-            x_m, y_m = craft.places.own(self.x / 1e4, self.y / 1e4)
+            x_m, y_m = vehicle_link.places.own(self.x / 1e4, self.y / 1e4)
             depth_m = self.z
         else:
             raise Wrong(

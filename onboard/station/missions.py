@@ -39,7 +39,7 @@ class Missions:
 
     def __init__(self, session: "Session") -> None:
         self._session = session
-        self._craft = session.craft
+        self._craft = session.vehicle_link
         self._upload: Upload | None = None
         self._passed = self._craft.snapshot.mission_passed
 

@@ -33,7 +33,7 @@ class Parameters:
 
     def __init__(self, session: "Session") -> None:
         self._session = session
-        self._craft = session.craft
+        self._craft = session.vehicle_link
         self._at: int | None = None  # where a list has got to
 
     def step(self, now_s: float) -> None:

@@ -36,7 +36,7 @@ class Pilot:
 
     def __init__(self, session: "Session") -> None:
         self._session = session
-        self._craft = session.craft
+        self._craft = session.vehicle_link
 
     def manual_control(self, message: Any) -> None:
         values = {axis: getattr(message, axis) for axis in "xyzr"}
@@ -106,8 +106,8 @@ class Pilot:
         self._session.text(mavlink.MAV_SEVERITY_WARNING, f"set-point not taken: {why}")
 
 
-def heading_of(craft: Any, yaw_rad: float) -> float:
-    return craft.places.yaw_rad(yaw_rad) if math.isfinite(yaw_rad) else yaw_rad
+def heading_of(vehicle_link: Any, yaw_rad: float) -> float:
+    return vehicle_link.places.yaw_rad(yaw_rad) if math.isfinite(yaw_rad) else yaw_rad
 
 
 def sticks(values: dict[str, int], axes: dict[str, Any]) -> list[float]:

@@ -51,7 +51,7 @@ class Rehearsals:
 
     def __init__(self, session: "Session") -> None:
         self._session = session
-        self._craft = session.craft
+        self._craft = session.vehicle_link
         self._begun: tuple[Any, list[str]] = (None, [])  # a text that goes on: of whom, and its pieces
 
     def ask(self, asked: str, done: Callable[[str | None], None]) -> str | None:

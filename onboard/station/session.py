@@ -12,10 +12,10 @@ from caudal.onboard.station.missions import Missions
 from caudal.onboard.station.parameters import Parameters
 from caudal.onboard.station.pilot import Pilot
 from caudal.onboard.station.telemetry import Telemetry
-from caudal.onboard.station.vehicle_link import Craft
+from caudal.onboard.station.vehicle_link import VehicleLink
 
 if TYPE_CHECKING:
-    from caudal.onboard.station.station_link import Peer
+    from caudal.onboard.station.station_link import StationLink
 
 Done = Callable[[str | None], None]
 
@@ -48,12 +48,12 @@ class Session:
         "SETUP_SIGNING": "refused: keys do not travel",
     }
 
-    def __init__(self, peer: "Peer", craft: Craft) -> None:
-        self.craft = craft
+    def __init__(self, peer: "StationLink", vehicle_link: VehicleLink) -> None:
+        self.vehicle_link = vehicle_link
         self.heard_from = (0, 0)  # system and component of whoever spoke last
         self.now_s = 0.0
         self._peer = peer
-        self.telemetry = Telemetry(craft)
+        self.telemetry = Telemetry(vehicle_link)
         self.missions = Missions(self)
         self._parameters = Parameters(self)
         self._logs = Logs(self)
@@ -93,7 +93,7 @@ class Session:
 
     def heartbeat(self, message: Any) -> None:
         if message.type == mavlink.MAV_TYPE_GCS:
-            self.craft.bridge.slot("station")
+            self.vehicle_link.bridge.slot("station")
 
     def timesync(self, message: Any) -> None:
         if message.tc1 == 0:
@@ -111,10 +111,10 @@ class Session:
 
     def order(self, kind: str, *values: Any, done: Done) -> bool:
         """To the loop; `done` hears, in this thread, None or why it was refused."""
-        return self.craft.bridge.order(self._peer, kind, *values, ticket=done)
+        return self.vehicle_link.bridge.order(self._peer, kind, *values, ticket=done)
 
     def say(self, message: Any) -> None:
-        self._peer.say(self.craft, message)
+        self._peer.say(self.vehicle_link, message)
 
     def say_now(self, number: int) -> bool:
         """A message of the telemetry, at once; False if there is nothing to tell in it."""
@@ -154,8 +154,8 @@ class Session:
 
     def _tell_changes(self) -> None:
         """Failsafes and the loop's end; what cannot be said now is said as soon as it can."""
-        now = self.craft.snapshot
-        rows = dict(self.craft.active_rows(now))
+        now = self.vehicle_link.snapshot
+        rows = dict(self.vehicle_link.active_rows(now))
         for name in list(self._active):
             cleared = f"failsafe {name} has cleared"
             if name not in rows and self.text(mavlink.MAV_SEVERITY_INFO, cleared, alarm=True):

@@ -9,7 +9,7 @@ from caudal.onboard.station.dialect import OWN_COMPONENT, mavlink
 from caudal.onboard.station.frames import Frames
 from caudal.onboard.station.session import Session
 from caudal.onboard.station.signing import Signing
-from caudal.onboard.station.vehicle_link import Craft
+from caudal.onboard.station.vehicle_link import VehicleLink
 
 BYTES_A_SECOND = 15_000  # heard of one station: sticks and set-points at 50 Hz take a third of it
 REPORT_S = 2.0
@@ -22,13 +22,13 @@ TO_ANY = {
 }  # change nothing
 
 
-class Peer:
+class StationLink:
     """`send(data)` is the link's; `rate_b_s` is what it carries; `whole`: it carries datagrams."""
 
     def __init__(
         self,
         name: str,
-        crafts: Sequence[Craft],
+        vehicle_links: Sequence[VehicleLink],
         signing: Signing | None,
         send: Callable[[bytes], bool],
         rate_b_s: float,
@@ -38,7 +38,7 @@ class Peer:
         self.counts: Counter[str] = Counter()
         self.frames = Frames(signing)
         self.heard_s = 0.0
-        self._crafts = crafts
+        self._crafts = vehicle_links
         self._send = send
         self._whole = whole
         self._rate_b_s = rate_b_s
@@ -47,8 +47,10 @@ class Peer:
         self._stepped_s = 0.0
         self._reported_s = 0.0
         self._unheard = 0
-        self._senders = {craft.system: _sender(craft, signing) for craft in crafts}
-        self.sessions = {craft.system: Session(self, craft) for craft in crafts}
+        self._senders = {
+            vehicle_link.system: _sender(vehicle_link, signing) for vehicle_link in vehicle_links
+        }
+        self.sessions = {vehicle_link.system: Session(self, vehicle_link) for vehicle_link in vehicle_links}
 
     # ---- hearing
 
@@ -94,8 +96,8 @@ class Peer:
 
     # ---- saying
 
-    def say(self, craft: Craft, message: Any) -> None:
-        sender = self._senders[craft.system]
+    def say(self, vehicle_link: VehicleLink, message: Any) -> None:
+        sender = self._senders[vehicle_link.system]
         try:
             data = message.pack(sender)
         except (struct.error, OverflowError, ValueError, TypeError):
@@ -124,7 +126,7 @@ class Peer:
     def end(self) -> None:
         for session in self.sessions.values():
             session.end()
-            session.craft.bridge.forget(self)
+            session.vehicle_link.bridge.forget(self)
 
     def text(self, severity: int, text: str) -> None:
         for session in self.sessions.values():
@@ -144,8 +146,8 @@ class Peer:
             self._unheard = 0
 
 
-def _sender(craft: Craft, signing: Signing | None) -> Any:
-    sender = mavlink.MAVLink(None, craft.system, OWN_COMPONENT)
+def _sender(vehicle_link: VehicleLink, signing: Signing | None) -> Any:
+    sender = mavlink.MAVLink(None, vehicle_link.system, OWN_COMPONENT)
     if signing:
         sender.signing = signing
     return sender

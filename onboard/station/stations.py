@@ -16,9 +16,9 @@ from caudal.onboard.station.datagrams import Datagrams
 from caudal.onboard.station.dialect import mavlink
 from caudal.onboard.station.links import Link
 from caudal.onboard.station.signing import Signing
-from caudal.onboard.station.station_link import Peer
+from caudal.onboard.station.station_link import StationLink
 from caudal.onboard.station.streams import Serial, Tcp
-from caudal.onboard.station.vehicle_link import Craft
+from caudal.onboard.station.vehicle_link import VehicleLink
 
 KINDS: dict[str, Any] = {"udp": Datagrams, "udpout": Datagrams, "tcp": Tcp, "serial": Serial}
 STEP_S = 0.01
@@ -29,9 +29,12 @@ class Stations:
     """Opens its links at once (or raises LinkError); talks from start() to stop()."""
 
     def __init__(
-        self, crafts: Sequence[Craft], addresses: Sequence[Address], signing: Signing | None = None
+        self,
+        vehicle_links: Sequence[VehicleLink],
+        addresses: Sequence[Address],
+        signing: Signing | None = None,
     ) -> None:
-        self.crafts = crafts
+        self.vehicle_links = vehicle_links
         self.cpu_s = 0.0  # that the thread has used
         self.errors = 0
         self._signing = signing
@@ -58,18 +61,18 @@ class Stations:
             self._thread.join(2.0)
         self._close()
 
-    def peers(self) -> list[Peer]:
+    def peers(self) -> list[StationLink]:
         return [peer for link in self.links for peer in link.peers()]
 
     def step(self, now_s: float) -> None:
         """Answers to who asked, then whatever is due."""
-        for craft in self.crafts:
-            for ticket, _, refusal in craft.bridge.answers():
+        for vehicle_link in self.vehicle_links:
+            for ticket, _, refusal in vehicle_link.bridge.answers():
                 if ticket is not None:
                     self._guarded(None, ticket, refusal)
                 elif refusal:
                     for peer in self.peers():
-                        peer.sessions[craft.system].text(mavlink.MAV_SEVERITY_WARNING, refusal)
+                        peer.sessions[vehicle_link.system].text(mavlink.MAV_SEVERITY_WARNING, refusal)
         for link in self.links:
             self._guarded(None, link.step, now_s)
         for peer in self.peers():
@@ -93,15 +96,15 @@ class Stations:
             elif ready:
                 time.sleep(0)  # lets go of the interpreter: somebody floods, and the loop may be due
 
-    def _welcome(self, name: str, send: Callable[[bytes], bool], rate_b_s: float, whole: bool) -> Peer:
-        return Peer(name, self.crafts, self._signing, send, rate_b_s, whole)
+    def _welcome(self, name: str, send: Callable[[bytes], bool], rate_b_s: float, whole: bool) -> StationLink:
+        return StationLink(name, self.vehicle_links, self._signing, send, rate_b_s, whole)
 
-    def _guarded(self, peer: Peer | None, call: Callable[..., Any], *given: Any) -> None:
+    def _guarded(self, peer: StationLink | None, call: Callable[..., Any], *given: Any) -> None:
         try:
             call(*given)
         except Exception as error:  # whatever it is, other stations and the vehicle go on
             self.errors += 1
-            self.crafts[0].bridge.note(
+            self.vehicle_links[0].bridge.note(
                 "station error", station=peer.name if peer else "", reason=f"{type(error).__name__}: {error}"
             )
 
@@ -112,7 +115,7 @@ class Stations:
         except OSError as error:
             if not self._disk_told:
                 self._disk_told = True
-                self.crafts[0].bridge.note("signing times not kept", reason=error.strerror)
+                self.vehicle_links[0].bridge.note("signing times not kept", reason=error.strerror)
 
     def _close(self) -> None:
         for link in self.links:

@@ -8,7 +8,7 @@ from typing import Any
 
 from caudal.onboard.station.address import Address
 from caudal.onboard.station.links import MOST_PEERS, NET_B_S, PIECE, LinkError, Welcome, reason
-from caudal.onboard.station.station_link import Peer
+from caudal.onboard.station.station_link import StationLink
 
 KEPT = 1 << 16  # bytes that wait for a slow station
 STALLED_S = 10.0
@@ -131,7 +131,7 @@ class Tcp:
             raise LinkError(f"{address}: {reason(error)}") from error
         selector.register(self.socket, selectors.EVENT_READ, self._ready)
 
-    def peers(self) -> list[Peer]:
+    def peers(self) -> list[StationLink]:
         return [connection.peer for connection in self._connections]
 
     def step(self, now_s: float) -> None:
@@ -188,7 +188,7 @@ class Serial:
         self._tried_s = 0.0
         self._device: Device | None = self._open()
 
-    def peers(self) -> list[Peer]:
+    def peers(self) -> list[StationLink]:
         return [self._device.peer] if self._device else []
 
     def step(self, now_s: float) -> None:

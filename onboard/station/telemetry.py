@@ -9,17 +9,17 @@ from caudal.onboard.core.failsafe import HOLD
 from caudal.onboard.station.bridge import Snapshot
 from caudal.onboard.station.dialect import mavlink
 from caudal.onboard.station.mode_numbers import BASE
-from caudal.onboard.station.vehicle_link import Craft
+from caudal.onboard.station.vehicle_link import VehicleLink
 
 NAN = float("nan")
 WATER_PA_PER_M = 9806.65  # fresh, 4 degrees
 SURFACE_HPA = 1013.25
 FASTEST_HZ = 50.0
 
-Said = Callable[[Craft, Snapshot], Any]  # a message, or None: nothing to tell
+Said = Callable[[VehicleLink, Snapshot], Any]  # a message, or None: nothing to tell
 
 
-def heartbeat(craft: Craft, now: Snapshot) -> Any:
+def heartbeat(vehicle_link: VehicleLink, now: Snapshot) -> Any:
     status = mavlink.MAV_STATE_STANDBY
     if now.fault:
         status = mavlink.MAV_STATE_EMERGENCY
@@ -27,7 +27,12 @@ def heartbeat(craft: Craft, now: Snapshot) -> Any:
         status = mavlink.MAV_STATE_CRITICAL if now.action >= HOLD else mavlink.MAV_STATE_ACTIVE
     base = BASE[now.mode] | (mavlink.MAV_MODE_FLAG_SAFETY_ARMED if now.armed else 0)
     return mavlink.MAVLink_heartbeat_message(
-        mavlink.MAV_TYPE_SUBMARINE, craft.autopilot, base, craft.numbers.number[now.mode], status, 3
+        mavlink.MAV_TYPE_SUBMARINE,
+        vehicle_link.autopilot,
+        base,
+        vehicle_link.numbers.number[now.mode],
+        status,
+        3,
     )
 
 
@@ -39,17 +44,17 @@ SENSORS = (  # of SYS_STATUS: a bit, the key of [estimate] that names the sensor
 )
 
 
-def sys_status(craft: Craft, now: Snapshot) -> Any:
+def sys_status(vehicle_link: VehicleLink, now: Snapshot) -> Any:
     present = health = mavlink.MAV_SYS_STATUS_SENSOR_MOTOR_OUTPUTS | mavlink.MAV_SYS_STATUS_PREARM_CHECK
     health |= mavlink.MAV_SYS_STATUS_GEOFENCE  # there is none; MAVProxy would take it for broken
     for bit, key, field in SENSORS:
-        if key in craft.known:
+        if key in vehicle_link.known:
             present |= bit
             health |= bit if now.estimate[field] is not None else 0
     if now.battery_v is not None:
         present |= mavlink.MAV_SYS_STATUS_SENSOR_BATTERY
         health |= mavlink.MAV_SYS_STATUS_SENSOR_BATTERY
-    if now.fault or now.bars or any(action >= HOLD for _, action in craft.active_rows(now)):
+    if now.fault or now.bars or any(action >= HOLD for _, action in vehicle_link.active_rows(now)):
         health &= ~mavlink.MAV_SYS_STATUS_PREARM_CHECK
     millivolts = 0xFFFF if now.battery_v is None else _within(now.battery_v * 1000, 0, 0xFFFE)
     errors = _within(now.overruns, 0, 0xFFFF)
@@ -58,59 +63,59 @@ def sys_status(craft: Craft, now: Snapshot) -> Any:
     )
 
 
-def extended_sys_state(craft: Craft, now: Snapshot) -> Any:
+def extended_sys_state(vehicle_link: VehicleLink, now: Snapshot) -> Any:
     """Under way is "in air": stations offer hold and goto to nobody else."""
     state = mavlink.MAV_LANDED_STATE_IN_AIR if now.armed else mavlink.MAV_LANDED_STATE_ON_GROUND
     return mavlink.MAVLink_extended_sys_state_message(mavlink.MAV_VTOL_STATE_UNDEFINED, state)
 
 
-def attitude(craft: Craft, now: Snapshot) -> Any:
+def attitude(vehicle_link: VehicleLink, now: Snapshot) -> Any:
     """Estimates have the nose down and turn to port; what the vehicle does not measure is not a number."""
     is_ = now.estimate
     if is_["heading_rad"] is None:
         return None
     return mavlink.MAVLink_attitude_message(
-        craft.time_ms(now),
+        vehicle_link.time_ms(now),
         _number(is_["roll_rad"]),
         -_number(is_["pitch_rad"]),
-        craft.places.yaw_rad(is_["heading_rad"]),
+        vehicle_link.places.yaw_rad(is_["heading_rad"]),
         _number(is_["roll_rate_rad_s"]),
         -_number(is_["pitch_rate_rad_s"]),
         -_number(is_["turn_rate_rad_s"]),
     )
 
 
-def local_position_ned(craft: Craft, now: Snapshot) -> Any:
+def local_position_ned(vehicle_link: VehicleLink, now: Snapshot) -> Any:
     is_ = now.estimate
     if is_["x_m"] is None or is_["y_m"] is None:
         return None
-    north_m, east_m = craft.places.north_east(is_["x_m"], is_["y_m"])
-    vn, ve, vd = _velocity(craft, now)
+    north_m, east_m = vehicle_link.places.north_east(is_["x_m"], is_["y_m"])
+    vn, ve, vd = _velocity(vehicle_link, now)
     return mavlink.MAVLink_local_position_ned_message(
-        craft.time_ms(now), north_m, east_m, _number(is_["depth_m"]), vn, ve, vd
+        vehicle_link.time_ms(now), north_m, east_m, _number(is_["depth_m"]), vn, ve, vd
     )
 
 
-def global_position_int(craft: Craft, now: Snapshot) -> Any:
+def global_position_int(vehicle_link: VehicleLink, now: Snapshot) -> Any:
     is_ = now.estimate
-    if craft.places.origin is None or is_["x_m"] is None or is_["y_m"] is None:
+    if vehicle_link.places.origin is None or is_["x_m"] is None or is_["y_m"] is None:
         return None
     latitude, longitude = (
-        _within(1e7 * a, -(2**31), 2**31 - 1) for a in craft.places.on_globe(is_["x_m"], is_["y_m"])
+        _within(1e7 * a, -(2**31), 2**31 - 1) for a in vehicle_link.places.on_globe(is_["x_m"], is_["y_m"])
     )
     altitude = _within(-(is_["depth_m"] or 0.0) * 1000, -(2**31), 2**31 - 1)
-    speeds = [_within(0.0 if v != v else v * 100, -32767, 32767) for v in _velocity(craft, now)]
+    speeds = [_within(0.0 if v != v else v * 100, -32767, 32767) for v in _velocity(vehicle_link, now)]
     course = 0xFFFF
     if is_["heading_rad"] is not None:
-        course = _within(math.degrees(craft.places.yaw_rad(is_["heading_rad"])) % 360 * 100, 0, 35999)
+        course = _within(math.degrees(vehicle_link.places.yaw_rad(is_["heading_rad"])) % 360 * 100, 0, 35999)
     return mavlink.MAVLink_global_position_int_message(
-        craft.time_ms(now), latitude, longitude, altitude, altitude, *speeds, course
+        vehicle_link.time_ms(now), latitude, longitude, altitude, altitude, *speeds, course
     )
 
 
-def vfr_hud(craft: Craft, now: Snapshot) -> Any:
+def vfr_hud(vehicle_link: VehicleLink, now: Snapshot) -> Any:
     is_ = now.estimate
-    yaw = 0.0 if is_["heading_rad"] is None else craft.places.yaw_rad(is_["heading_rad"])
+    yaw = 0.0 if is_["heading_rad"] is None else vehicle_link.places.yaw_rad(is_["heading_rad"])
     speed = _number(is_["speed_m_s"])
     course = _within(math.degrees(yaw) % 360, 0, 359)
     return mavlink.MAVLink_vfr_hud_message(
@@ -118,16 +123,18 @@ def vfr_hud(craft: Craft, now: Snapshot) -> Any:
     )
 
 
-def scaled_pressure(craft: Craft, now: Snapshot) -> Any:
+def scaled_pressure(vehicle_link: VehicleLink, now: Snapshot) -> Any:
     """The depth as the pressure it comes from, in fresh water."""
     depth_m = now.estimate["depth_m"]
     if depth_m is None:
         return None
     above_hpa = depth_m * WATER_PA_PER_M / 100
-    return mavlink.MAVLink_scaled_pressure_message(craft.time_ms(now), SURFACE_HPA + above_hpa, above_hpa, 0)
+    return mavlink.MAVLink_scaled_pressure_message(
+        vehicle_link.time_ms(now), SURFACE_HPA + above_hpa, above_hpa, 0
+    )
 
 
-def battery_status(craft: Craft, now: Snapshot) -> Any:
+def battery_status(vehicle_link: VehicleLink, now: Snapshot) -> Any:
     if now.battery_v is None:
         return None
     cells = [_within(now.battery_v * 1000, 0, 0xFFFE)] + [0xFFFF] * 9
@@ -135,24 +142,24 @@ def battery_status(craft: Craft, now: Snapshot) -> Any:
     return mavlink.MAVLink_battery_status_message(0, *unknown, 0x7FFF, cells, -1, -1, -1, -1)
 
 
-def home_position(craft: Craft, now: Snapshot) -> Any:
+def home_position(vehicle_link: VehicleLink, now: Snapshot) -> Any:
     """The origin, at the surface."""
-    if craft.places.origin is None:
+    if vehicle_link.places.origin is None:
         return None
-    latitude, longitude = craft.places.origin
+    latitude, longitude = vehicle_link.places.origin
     place = round(latitude * 1e7), round(longitude * 1e7), 0
     return mavlink.MAVLink_home_position_message(*place, 0, 0, 0, [1, 0, 0, 0], 0, 0, 0)
 
 
-def gps_global_origin(craft: Craft, now: Snapshot) -> Any:
-    if craft.places.origin is None:
+def gps_global_origin(vehicle_link: VehicleLink, now: Snapshot) -> Any:
+    if vehicle_link.places.origin is None:
         return None
-    latitude, longitude = craft.places.origin
+    latitude, longitude = vehicle_link.places.origin
     return mavlink.MAVLink_gps_global_origin_message(round(latitude * 1e7), round(longitude * 1e7), 0)
 
 
-def mission_current(craft: Craft, now: Snapshot) -> Any:
-    plan = craft.plan
+def mission_current(vehicle_link: VehicleLink, now: Snapshot) -> Any:
+    plan = vehicle_link.plan
     if not plan.items:
         return mavlink.MAVLink_mission_current_message(0, 0, mavlink.MISSION_STATE_NO_MISSION, 0)
     state = mavlink.MISSION_STATE_ACTIVE if now.mode == modes.MISSION else mavlink.MISSION_STATE_PAUSED
@@ -161,12 +168,14 @@ def mission_current(craft: Craft, now: Snapshot) -> Any:
     return mavlink.MAVLink_mission_current_message(plan.item_of(now.mission_at), len(plan.items), state, 0)
 
 
-def failsafes(craft: Craft, now: Snapshot) -> Any:
+def failsafes(vehicle_link: VehicleLink, now: Snapshot) -> Any:
     """Which rows of the failsafe table are active, a bit each; what changes is told in words as well."""
-    return mavlink.MAVLink_named_value_int_message(craft.time_ms(now), b"failsafes", now.active & 0x7FFFFFFF)
+    return mavlink.MAVLink_named_value_int_message(
+        vehicle_link.time_ms(now), b"failsafes", now.active & 0x7FFFFFFF
+    )
 
 
-def autopilot_version(craft: Craft, now: Snapshot) -> Any:
+def autopilot_version(vehicle_link: VehicleLink, now: Snapshot) -> Any:
     can = (
         mavlink.MAV_PROTOCOL_CAPABILITY_MISSION_INT
         | mavlink.MAV_PROTOCOL_CAPABILITY_COMMAND_INT
@@ -176,11 +185,13 @@ def autopilot_version(craft: Craft, now: Snapshot) -> Any:
     )
     can |= (
         mavlink.MAV_PROTOCOL_CAPABILITY_PARAM_ENCODE_BYTEWISE
-        if craft.bytewise
+        if vehicle_link.bytewise
         else mavlink.MAV_PROTOCOL_CAPABILITY_PARAM_ENCODE_C_CAST
     )
     none = [0] * 8
-    return mavlink.MAVLink_autopilot_version_message(can, 0, 0, 0, 0, none, none, none, 0, 0, craft.system)
+    return mavlink.MAVLink_autopilot_version_message(
+        can, 0, 0, 0, 0, none, none, none, 0, 0, vehicle_link.system
+    )
 
 
 # By message: how often (a second; 0: when asked), and what says it.
@@ -205,8 +216,8 @@ STREAMS: dict[int, tuple[float, Said]] = {
 class Telemetry:
     """One station's share of it: rates as it likes them."""
 
-    def __init__(self, craft: Craft) -> None:
-        self._craft = craft
+    def __init__(self, vehicle_link: VehicleLink) -> None:
+        self._craft = vehicle_link
         self._every_s = {number: 1 / hz if hz else math.inf for number, (hz, _) in STREAMS.items()}
         self._due_s = dict.fromkeys(STREAMS, -math.inf)
 
@@ -254,14 +265,14 @@ class Telemetry:
         return True
 
 
-def _velocity(craft: Craft, now: Snapshot) -> tuple[float, float, float]:
+def _velocity(vehicle_link: VehicleLink, now: Snapshot) -> tuple[float, float, float]:
     """North, east, down."""
     is_ = now.estimate
     ahead, port, heave = _number(is_["speed_m_s"]), is_["sway_m_s"] or 0.0, is_["heave_m_s"] or 0.0
     heading = _number(is_["heading_rad"])
     x = ahead * math.cos(heading) - port * math.sin(heading)
     y = ahead * math.sin(heading) + port * math.cos(heading)
-    north, east = craft.places.north_east(x, y)
+    north, east = vehicle_link.places.north_east(x, y)
     return north, east, -heave
 
 

@@ -11,7 +11,7 @@ from caudal.onboard.station.mode_numbers import AUTOPILOTS, ModeNumbers
 from caudal.onboard.station.sticks import Sticks
 
 
-class Craft:
+class VehicleLink:
     """`origin` and `rehearse` come from whoever starts the run; all else is the vehicle's own."""
 
     def __init__(
@@ -32,17 +32,17 @@ class Craft:
         self.autopilot = AUTOPILOTS[station["autopilot"]]
         self.bytewise = station["autopilot"] != "ardupilot"  # whole numbers among parameters
         self.numbers = ModeNumbers(station["autopilot"])
-        self.modes = list(loop.helm.modes)
+        self.modes = list(loop.handler.modes)
         self.places = Places(
             (own["latitude_deg"], own["longitude_deg"]) if own else origin, station["bearing_deg"]
         )
         self.axes = station["axes"]
         self.rate_hz = loop.rate_hz
-        self.rows = [(row.name, row.action, row.bars) for row in loop.watch.rows]
+        self.rows = [(row.name, row.action, row.bars) for row in loop.monitor.rows]
         self.known = {key for key, sensor in settings["estimate"].items() if sensor}
         self.bridge = Bridge(loop, rehearse)
         self.rehearses = rehearse is not None
-        self.params = loop.helm.params
+        self.params = loop.handler.params
         self.param_kinds = {param["name"]: param["kind"] for param in settings.get("params") or ()}
         self.plan = Plan()
         self.sticks = Sticks()

@@ -12,7 +12,7 @@ from caudal import sim_plant
 from caudal.onboard.chain.lead import euler_turn
 from caudal.onboard.chain.model import Chain
 from caudal.tools.config.vehicle import Vehicle, open_scenario
-from caudal.tools.vehicle_run.config import NoDriver
+from caudal.tools.vehicle_run.config import NullDriver
 
 
 @cache
@@ -33,7 +33,7 @@ def model() -> sim_plant.Model:
 def controller(scenario: str, *overrides: str) -> Any:
     """A scenario's controller behind a board with nothing on it."""
     found, settings = vehicle(scenario, *overrides)
-    return found.build_loop(settings, NoDriver()).stages[0].account
+    return found.build_loop(settings, NullDriver()).stages[0].account
 
 
 class State:

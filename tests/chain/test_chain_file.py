@@ -8,9 +8,9 @@ import pytest
 
 from caudal.hal.vehicle_file.reader import VehicleFileError
 from caudal.onboard.chain.hierarchy import SolverError
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 
 WRONG = [
     (
@@ -59,8 +59,10 @@ def test_what_does_not_fit_is_refused_in_a_sentence_that_says_where(line, where,
 
 def test_an_obstacle_that_contains_the_vehicle_at_its_start_is_refused_in_a_sentence():
     vehicle, name, _ = open_scenario("hybrid", ["world.balls.spheres.0.x_m=1.0"], "obstacles")
-    with pytest.raises(Refused, match=r"it starts .* m inside .* move its start, or the obstacle") as refused:
-        Fleet(vehicle, name, seed=0)
+    with pytest.raises(
+        UsageError, match=r"it starts .* m inside .* move its start, or the obstacle"
+    ) as refused:
+        Simulation(vehicle, name, seed=0)
     assert "\n" not in str(refused.value)
 
 
@@ -71,25 +73,25 @@ def test_a_task_of_another_vehicle_is_refused():
 
 def test_a_solver_that_fails_ends_in_the_safe_state_with_its_reason(monkeypatch):
     vehicle, name, _ = open_scenario("hybrid", [], "mode2")
-    fleet = Fleet(vehicle, name, seed=0)
-    loop = fleet.swimmers[0].loop
-    fleet.arm()
+    simulation = Simulation(vehicle, name, seed=0)
+    loop = simulation.instances[0].loop
+    simulation.arm()
     for _ in range(50):
-        fleet.step()
+        simulation.step()
     assert any(loop.board.outputs[9:])  # chambers fill
 
     def fails(*_):
         raise SolverError("a level of the hierarchy has no answer")
 
     monkeypatch.setattr(loop.stages[0].account.solver, "solve", fails)
-    fleet.step()
+    simulation.step()
     assert loop.fault == "aims: SolverError: a level of the hierarchy has no answer"
     assert loop.board.outputs == loop.board.safe_outputs and not loop.state.armed
 
 
 def test_without_readings_it_asks_for_nothing():
     vehicle, settings = arm.vehicle("mode1")
-    loop = vehicle.build_loop(settings, arm.NoDriver())
+    loop = vehicle.build_loop(settings, arm.NullDriver())
     loop.arm()
     for _ in range(5):
         loop.tick()

@@ -90,7 +90,7 @@ def test_the_clock_can_be_measured_on_any_pulsed_channel(room):
 
 
 def test_before_a_motor_is_pulsed_its_owner_hears_that_it_may_turn(room):
-    err = room.calibrate("clock", "--into", "c.toml", vehicle=ROV, answers=["no"], code=2)
+    err = room.calibrate("clock", "--output", "c.toml", vehicle=ROV, answers=["no"], code=2)
     assert "MOTOR MAY TURN" in err and "nothing was moved" in err
 
 
@@ -108,9 +108,9 @@ def test_comments_and_layout_stay_and_only_the_changed_line_changes(room):
 
 def test_a_file_of_its_own_is_made_amended_and_counts_from_then_on(room):
     for _ in range(2):  # the second time the clock is right, by the file
-        room.calibrate("clock", *TRUTH, "--measure", "--into", "found/c.toml", vehicle="fish")
+        room.calibrate("clock", *TRUTH, "--measure", "--output", "found/c.toml", vehicle="fish")
     first = Path("found/c.toml").read_text()
-    room.calibrate("servo", "tail_1", "--into", "found/c.toml", vehicle="fish",
+    room.calibrate("servo", "tail_1", "--output", "found/c.toml", vehicle="fish",
                    answers=["yes", "+8", "", "-27", "27", ""])  # fmt: skip
     assert Path("found/c.toml").read_text().startswith(first)
     assert flat(Path("found/c.toml").read_text()) == {
@@ -123,17 +123,17 @@ def test_a_file_of_its_own_is_made_amended_and_counts_from_then_on(room):
 
 def test_an_empty_file_as_deployment_leaves_it_is_amended(room):
     Path("c.toml").touch()
-    room.calibrate("clock", *TRUTH, "--measure", "--into", "c.toml", vehicle="fish")
+    room.calibrate("clock", *TRUTH, "--measure", "--output", "c.toml", vehicle="fish")
     assert flat(Path("c.toml").read_text()).keys() == {"pi.pulses.clock_hz"}
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), "--into FILE"),
-        (("--into", "."), "no place for a file"),
-        (("--into", "broken.toml"), "no TOML"),
-        (("--into", "other.toml"), "actuator.tail_9"),
+        ((), "--output FILE"),
+        (("--output", "."), "no place for a file"),
+        (("--output", "broken.toml"), "no TOML"),
+        (("--output", "other.toml"), "actuator.tail_9"),
     ],
 )
 def test_a_place_that_cannot_take_it_is_refused_before_anything_moves(words, says, room):

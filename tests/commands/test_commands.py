@@ -94,7 +94,7 @@ def test_an_exception_in_the_controller_ends_safe_recorded_and_with_exit_code_1(
         if state.tick >= 250:
             raise OverflowError("a bug")
 
-    monkeypatch.setattr("caudal.onboard.guidance.avoid.Cycle.step", fails)
+    monkeypatch.setattr("caudal.onboard.guidance.avoid.AvoidanceGuidance.step", fails)
     log_path = tmp_path / "a.mcap"
     assert main(["run", "fish", "--for", "5", "--log", str(log_path)]) == 1
     log = Log(log_path)
@@ -131,10 +131,10 @@ def test_a_run_that_is_told_to_stop_ends_safe_with_a_complete_log(tmp_path, stop
 
 
 def test_a_run_that_is_told_to_stop_before_its_first_tick_says_so_and_no_more(tmp_path, monkeypatch, capsys):
-    def interrupted(fleet, late_us):
+    def interrupted(simulation, late_us):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("caudal.tools.simulate.fleet.Fleet.step", interrupted)
+    monkeypatch.setattr("caudal.tools.simulate.simulation.Simulation.step", interrupted)
     assert main(["run", "fish", "--for", "5", "--log", str(tmp_path / "a.mcap")]) == 130
     out, err = capsys.readouterr()
     assert out == "" and err.splitlines()[-1] == "caudal: interrupted" and Log(tmp_path / "a.mcap").complete

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from caudal.onboard import vehicles
 from caudal.tools.common.options import leaves
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.common.toml_edit import changed, set_keys
 from tests.conftest import on_a_pi
 
@@ -115,7 +115,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(fails, tmp
     path = tmp_path / "file.toml"
     path.write_text(LAID_OUT)
     monkeypatch.setattr(os, fails, fail)
-    with pytest.raises(Refused, match="No space left on device"):
+    with pytest.raises(UsageError, match="No space left on device"):
         set_keys(path, {"name": "b"})
     assert path.read_text() == LAID_OUT and os.listdir(tmp_path) == ["file.toml"]
 
@@ -126,7 +126,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(fails, tmp
 def test_a_file_that_cannot_take_a_key_is_left_as_it_is(text, says, tmp_path):
     path = tmp_path / "file.toml"
     path.write_text(text)
-    with pytest.raises(Refused, match=says):
+    with pytest.raises(UsageError, match=says):
         set_keys(path, {"name.first": 1})
     assert path.read_text() == text
 
@@ -137,6 +137,6 @@ def test_a_change_that_tomlkit_gets_wrong_is_not_written(tmp_path, monkeypatch):
     path = tmp_path / "file.toml"
     path.write_text(LAID_OUT)
     monkeypatch.setattr(tomlkit, "dumps", lambda document: LAID_OUT.replace("333", "50"))
-    with pytest.raises(Refused, match="write there by hand: name = "):
+    with pytest.raises(UsageError, match="write there by hand: name = "):
         set_keys(path, {"name": "b"})
     assert path.read_text() == LAID_OUT

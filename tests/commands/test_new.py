@@ -46,7 +46,7 @@ def test_all_that_the_original_says_is_in_it(caudal):
         (("../mine",), "is no name for a vehicle"),
         (("fish",), "comes with Caudal"),
         (("mine", "--like", "cod"), 'there is no vehicle "cod"'),
-        (("mine", "--into", "there.toml"), "cannot write there.toml/mine.toml"),
+        (("mine", "--output", "there.toml"), "cannot write there.toml/mine.toml"),
         (("there",), "there.toml is there already"),
         (("a" * 300,), "File name too long"),
     ],
@@ -59,6 +59,6 @@ def test_what_cannot_be_started_is_one_sentence_and_nothing_is_overwritten(cauda
 
 
 def test_what_it_says_next_can_be_typed_as_it_stands(caudal):
-    done = caudal("new", "vehicle", "mine", "--into", "my own/ü")
+    done = caudal("new", "vehicle", "mine", "--output", "my own/ü")
     check = next(line for line in done.stdout.split("\n") if " check " in line)
     assert caudal(*shlex.split(check)[1:]).returncode == 0

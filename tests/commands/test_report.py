@@ -12,14 +12,14 @@ from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
 from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.log.recorded_run import Recorded
+from caudal.tools.log.recorded_run import RecordedRun
 from caudal.tools.report.command import write_report
 from caudal.tools.report.html import EVENTS
 from caudal.tools.report.params import changes
 from caudal.tools.report.plot import Reported
 from caudal.tools.report.roll import envelope, power, stability
 from caudal.tools.report.tail_beat import beats, beats_of, links_m, rest_m_s, steady, tip_m
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 from caudal.tools.summary.trial import summarise_trial
 from caudal.tools.vehicle_run.recording import about_run
 from tests.record.logs import without
@@ -38,12 +38,12 @@ def recorded(folder, vehicle: str, *more: str, seconds: float = 1.0):
 def swimming(path, *overrides: str):
     """A fish's fleet that is recorded there, for as long as the test steps it."""
     vehicle, name, _ = open_scenario("fish", list(overrides), "cruise")
-    fleet = Fleet(vehicle, name, 0)
+    simulation = Simulation(vehicle, name, 0)
     about = about_run(argparse.Namespace(seed=0, realtime=False), vehicle, name, "sim")
     with Recorder(path, about, lossless=True) as recorder:
-        fleet.record(recorder)
-        yield fleet
-        fleet.safe()
+        simulation.record(recorder)
+        yield simulation
+        simulation.safe()
 
 
 def test_a_known_beat_has_its_frequency_its_excursion_and_its_strouhal_number():
@@ -104,15 +104,15 @@ def test_a_roll_with_the_beat_has_its_power_there_and_a_spectrum_adds_up_to_the_
 
 def test_every_parameter_that_was_changed_is_told_with_time_old_and_new_value(tmp_path):
     path = tmp_path / "set.mcap"
-    with swimming(path, "gait.wavelength_m=0.5") as fleet:
-        loop = fleet.swimmers[0].loop
-        loop.tell("load", [["BEAT_MAX", 2.5]])
+    with swimming(path, "gait.wavelength_m=0.5") as simulation:
+        loop = simulation.instances[0].loop
+        loop.send("load", [["BEAT_MAX", 2.5]])
         for tick in range(60):
             if tick in (20, 40):
-                loop.tell("set", "GAIT_C1", 0.06 if tick == 20 else 0.07)
+                loop.send("set", "GAIT_C1", 0.06 if tick == 20 else 0.07)
             if tick == 50:
-                loop.tell("set", "GAIT_C1", 9.0)
-            fleet.step()
+                loop.send("set", "GAIT_C1", 9.0)
+            simulation.step()
     told = changes(Reported(Log(path)))
     assert [(one.when, one.what.split(" ")[0], one.before, one.after) for one in told[:4]] == [
         ("start", "gait.wavelength_m", "0.45", "0.5"),
@@ -129,18 +129,18 @@ def test_every_parameter_that_was_changed_is_told_with_time_old_and_new_value(tm
 def test_sticks_that_are_held_on_hide_no_other_event(tmp_path):
     """They are heard several times a second: of a few minutes at the sticks the page would show nothing else."""
     path = tmp_path / "sticks.mcap"
-    with swimming(path) as fleet:
-        loop = fleet.swimmers[0].loop
+    with swimming(path) as simulation:
+        loop = simulation.instances[0].loop
         for tick in range(2 * EVENTS):
-            loop.tell("sticks", 0.1, 0.0, 0.0, tick / 2000)
+            loop.send("sticks", 0.1, 0.0, 0.0, tick / 2000)
             if tick in (20, 2 * EVENTS - 1):
-                loop.tell("mode", "manual" if tick == 20 else "hold")
-            fleet.step()
+                loop.send("mode", "manual" if tick == 20 else "hold")
+            simulation.step()
     heard = [e for e in Log(path).events if e.details.get("kind") == "sticks"]
     assert len(heard) > EVENTS
     page = write_report(path).read_text()
     assert page.count("order: sticks") <= 4 and "order: mode manual" in page and "order: mode hold" in page
-    shown = Recorded(path).events
+    shown = RecordedRun(path).events
     assert sum(event.details.get("kind") == "sticks" for event in shown) <= 4
     assert [e for e in shown if e not in heard] == [e for e in Log(path).events if e not in heard]
 

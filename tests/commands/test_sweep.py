@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 FREQUENCY = "scenario.cruise.rows.0.frequency_hz"
 SHORT = ["sweep", "fish", "--scenario", "cruise", "--for", "5"]
-LINE = [*SHORT, "--vary", f"{FREQUENCY}=0.5:2.0:5", "--measure", "mean_speed_m_s", "--measure", "turned_deg"]
+LINE = [*SHORT, "--vary", f"{FREQUENCY}=0.5:2.0:5", "--metric", "mean_speed_m_s", "--metric", "turned_deg"]
 PLANE = [*LINE, "--vary", "gait.c1=0.03:0.06:2", "--seeds", "2"]  # 20 points
 
 
@@ -85,7 +85,7 @@ def test_parquet_has_what_csv_has(tmp_path):
 
 
 def test_a_point_that_fails_has_its_sentence_and_the_others_their_figures(tmp_path, capsys):
-    words = [*SHORT, "--measure", "mean_speed_m_s", "--vary", "gait.wavelength_m=-0.3:0.6:4"]
+    words = [*SHORT, "--metric", "mean_speed_m_s", "--vary", "gait.wavelength_m=-0.3:0.6:4"]
     rows = table(sweep(words, tmp_path / "a.csv", code=1))
     assert [bool(row["error"]) for row in rows] == [True, True, False, False]
     assert [bool(row["mean_speed_m_s"]) for row in rows] == [False, False, True, True]
@@ -170,7 +170,7 @@ def test_the_journal_of_another_sweep_is_refused_and_kept(tmp_path, monkeypatch,
     sweep(LINE, out, "--jobs", 1, code=130)
     before = journal.read_bytes()
     capsys.readouterr()
-    for more in (["--seeds", 2], ["--set", "gait.c1=0.04"], ["--measure", "collisions"], ["--for", 6]):
+    for more in (["--seeds", 2], ["--set", "gait.c1=0.04"], ["--metric", "collisions"], ["--for", 6]):
         sweep(LINE, out, *more, code=2)
         said = capsys.readouterr().err
         assert "another sweep" in said and said.count("\n") == 1
@@ -246,7 +246,7 @@ def test_a_worker_that_dies_half_way_costs_nothing_but_time(plane, cluster, tmp_
         (["--vary", "gait.c1=0:1:1"], "COUNT is from 2"),
         (["--vary", "gait.c1=0:1:1000", "--vary", "gait.rows=0:1:1001"], "at most 1000000"),
         (["--vary", f"{FREQUENCY}=1:2:2"], "stands twice"),
-        (["--measure", "happiness"], "there is no measure happiness; there are simulated_s"),
+        (["--metric", "happiness"], "there is no measure happiness; there are simulated_s"),
         (["--scenario", "sleep"], "it has pool"),
         (["--dask", "tcp://127.0.0.1:9"], "no dask scheduler answers at tcp://127.0.0.1:9"),
         (["--dask", "nowhere"], "tcp://HOST:PORT"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tank import STEP_S, Sensors, Truth, motion, swim
 
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.identify.least_squares import is_inertia, solve
 from caudal.tools.identify.motion import Readings
 from caudal.tools.identify.pipeline import identify
@@ -201,7 +201,7 @@ def test_a_run_without_excitation_is_refused_with_the_names_of_what_it_lacks():
     truth, sensors = Truth(), Sensors(5, 1600)
     truth.net_weight_n = 0.0  # or it would begin by rising
     states, wrenches = swim(truth, 40.0, lively=0.0, sensors=sensors)
-    with pytest.raises(Refused, match=r"no excitation: m11, m22, m33, m66.* cannot be found"):
+    with pytest.raises(UsageError, match=r"no excitation: m11, m22, m33, m66.* cannot be found"):
         identify([track(motion(states, wrenches, sensors))], GUESS)
 
 

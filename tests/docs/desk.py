@@ -36,7 +36,7 @@ FILE = re.compile(r"# ([\w./-]+\.\w+)\n")
 INTO = re.compile(r"# into (\w+)\n")
 REFUSED = re.compile(r"(?m)^(.*\S) +# refused.*$")
 PORT = re.compile(r"\b((?:udp|udpout|tcp):(?:[\w.]+:)?)(\d{4,5})\b")
-OWN = ("--log", "--picture", "--film", "--write", "--params", "--dry-run")
+OWN = ("--log", "--screenshot", "--video", "--write", "--params", "--dry-run")
 BIN = Path(sys.executable).parent
 PATIENCE_S = 300
 
@@ -125,7 +125,9 @@ class Desk:
             args = read(words[1:])
             if getattr(args, "mavlink", None) and args.command == "run":
                 self._until_heard(words, args.mavlink[0], block)
-            elif getattr(args, "view", False) or (args.command == "view" and not (args.picture or args.film)):
+            elif getattr(args, "view", False) or (
+                args.command == "view" and not (args.screenshot or args.video)
+            ):
                 self._until_seen(words, block)
             elif args.command == "deploy" and args.target == "pi":
                 self._deploy(words, block)

@@ -16,8 +16,8 @@ FOR_S = {
 USUAL_FOR_S = 4
 
 SHORTER = {
-    "caudal view runs/fish-pool-0.mcap --at 12 --picture": ("--size", "320x180"),
-    "caudal view runs/fish-pool-0.mcap --film": ("--for", "0.4", "--fps", "5", "--size", "320x180"),
+    "caudal view runs/fish-pool-0.mcap --at 12 --screenshot": ("--size", "320x180"),
+    "caudal view runs/fish-pool-0.mcap --video": ("--for", "0.4", "--fps", "5", "--size", "320x180"),
     "caudal faults rov": ("--runs", "4"),
     "caudal calibrate clock": ("--on", "emulated", "--measure"),  # the emulated chip is the oscilloscope
     "python tests/link/noise.py": ("2000",),

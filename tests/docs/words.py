@@ -31,7 +31,7 @@ def read(words: list[str]) -> argparse.Namespace:
 
 
 def read_mention(words: list[str]) -> None:
-    """As prose has it: `caudal report`, `caudal run --live 9360`, `caudal sweep VEHICLE --for S`."""
+    """As prose has it: `caudal report`, `caudal run --stream 9360`, `caudal sweep VEHICLE --for S`."""
     words = [CHOSEN.get(word, word) for word in words]
     for more in range(FILLERS + 1):
         try:

@@ -13,7 +13,7 @@ from typing import Any
 from caudal.onboard import vehicles
 from caudal.onboard.core.actuator_monitor import Observer
 from caudal.tools.config.vehicle import open_scenario, open_vehicle
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 
 
 class Judged:
@@ -42,16 +42,16 @@ def swim(vehicle_name: str, scenario_name: str, seconds: float, seed: int) -> tu
     names = [actuator["name"] for actuator in vehicle.settings["actuators"]]
     judged = Judged()
     judged.watch()
-    fleet = Fleet(vehicle, name, seed)
-    fleet.arm()
+    simulation = Simulation(vehicle, name, seed)
+    simulation.arm()
     marked: set[str] = set()
     for _ in range(round(min(seconds, scenario["duration_s"]) * vehicle.settings["rate_hz"])):
-        fleet.step()
-        for swimmer in fleet.swimmers:
-            found = swimmer.loop.state.not_following
+        simulation.step()
+        for instance in simulation.instances:
+            found = instance.loop.state.not_following
             marked |= {names[i] for i in range(len(names)) if found[i]}
     judged.restore()
-    assert fleet.fault is None, fleet.fault
+    assert simulation.fault is None, simulation.fault
     at = max(judged.off, key=lambda i: (judged.count[i], judged.off[i]))
     return marked, f"{names[at]}: off {judged.off[at]:.2f}, count {judged.count[at]:.2f}"
 

@@ -12,10 +12,10 @@ from caudal.onboard.core.loop import Loop
 from caudal.onboard.link.controller import Controller
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.faults.faulty_port import FaultyPort
-from caudal.tools.hil.plant_side import PlantEnd
+from caudal.tools.hil.plant_side import PlantSide
 from caudal.tools.hil.pty import open_line
 from caudal.tools.hil.remote_vehicle import Remote
-from caudal.tools.simulate.fleet import Fleet, Own
+from caudal.tools.simulate.simulation import Own, Simulation
 
 NAN = float("nan")
 
@@ -26,11 +26,11 @@ class Bench:
     def __init__(self, vehicle: str, scenario: str, overrides: list[str], early: Callable | None) -> None:
         self.vehicle, self.scenario_name, self.scenario = open_scenario(vehicle, overrides, scenario)
         self.late_us = 0
-        self.fleet = Fleet(self.vehicle, self.scenario_name, 1, self.launch)
-        self.body = self.fleet.swimmers[0].body
+        self.simulation = Simulation(self.vehicle, self.scenario_name, 1, self.launch)
+        self.body = self.simulation.instances[0].body
         if early:
             early(self)
-        self.fleet.arm()
+        self.simulation.arm()
 
     def launch(self, name: str, body: Any) -> Any:
         raise NotImplementedError
@@ -43,20 +43,20 @@ class Bench:
     def rate_hz(self) -> int:
         return self.vehicle.settings["rate_hz"]
 
-    def upset(self, *texts: str) -> None:
+    def inject(self, *texts: str) -> None:
         """From the next tick on (tools/faults/kinds.py), until it is mended."""
         for text in texts:
-            self.fleet.upset(self.fleet.swimmers[0].name, text)
+            self.simulation.inject(self.simulation.instances[0].name, text)
 
-    def mend(self) -> None:
-        self.fleet.mend(self.fleet.swimmers[0].name)
+    def clear(self) -> None:
+        self.simulation.clear(self.simulation.instances[0].name)
 
     def step(self, ticks: int = 1) -> None:
         for _ in range(ticks):
-            self.fleet.step(self.late_us)
+            self.simulation.step(self.late_us)
 
     def row(self, name: str) -> Any:
-        return next(row for row in self.loop.watch.rows if row.name == name)
+        return next(row for row in self.loop.monitor.rows if row.name == name)
 
     def sensor(self, name: str) -> dict[str, Any]:
         return next(s for s in self.vehicle.settings["sensors"] if s["name"] == name)
@@ -65,7 +65,7 @@ class Bench:
         return max(round(self.sensor(name)["max_age_s"] * self.rate_hz) for name in names) + 1
 
     def close(self) -> None:
-        self.fleet.safe()
+        self.simulation.safe()
 
 
 class Simulated(Bench):
@@ -74,7 +74,7 @@ class Simulated(Bench):
 
     @property
     def loop(self) -> Loop:
-        return self.fleet.swimmers[0].loop
+        return self.simulation.instances[0].loop
 
 
 class Wired(Bench):
@@ -91,7 +91,7 @@ class Wired(Bench):
         self.controller = Controller(settings, self.scenario, digest, there)
         self._thread = threading.Thread(target=self.controller.serve, args=(self.dead_man_ms,), daemon=True)
         self._thread.start()
-        self.end = PlantEnd(settings, digest, here)
+        self.end = PlantSide(settings, digest, here)
         return Remote(name, body, self.end, 1_000_000 // self.rate_hz, patience_s=30.0)
 
     @property
@@ -108,7 +108,7 @@ class Wired(Bench):
 
     @property
     def remote(self) -> Remote:
-        return self.fleet.swimmers[0]
+        return self.simulation.instances[0]
 
     def close(self) -> None:
         super().close()
@@ -127,7 +127,7 @@ class Cuttable(Wired):
         self.line.cut = True
         self.remote._patience_s = 0.2  # of the clock; no answer can come any more
 
-    def mend(self) -> None:
+    def clear(self) -> None:
         self.remote._patience_s = 30.0
         self.line.cut = False
 
@@ -156,28 +156,32 @@ def silent(*names: str) -> dict[str, Any]:
     """Sensors by name; all of them without any."""
 
     def begin(bench: Bench) -> None:
-        bench.upset(*(f"silent:{name}" for name in names or bench.body.sensors))
+        bench.inject(*(f"silent:{name}" for name in names or bench.body.sensors))
 
-    return {"begin": begin, "end": Bench.mend, "slack": lambda bench: bench.old_ticks(*names) if names else 0}
+    return {
+        "begin": begin,
+        "end": Bench.clear,
+        "slack": lambda bench: bench.old_ticks(*names) if names else 0,
+    }
 
 
 def reading(name: str, value: float) -> dict[str, Any]:
     """A sensor that reads a value, whenever it reads one at all."""
     return {
-        "begin": lambda bench: bench.upset(f"reads:{name}*{value:g}"),
-        "end": Bench.mend,
+        "begin": lambda bench: bench.inject(f"reads:{name}*{value:g}"),
+        "end": Bench.clear,
         "slack": lambda bench: bench.old_ticks(name),
     }
 
 
 def shifted(name: str, by: float) -> dict[str, Any]:
-    return {"begin": lambda bench: bench.upset(f"shifted:{name}*{by:g}"), "end": Bench.mend}
+    return {"begin": lambda bench: bench.inject(f"shifted:{name}*{by:g}"), "end": Bench.clear}
 
 
 def wild(name: str, by: float) -> dict[str, Any]:
     return {
-        "begin": lambda bench: bench.upset(f"noisy:{name}*{by:g}"),
-        "end": Bench.mend,
+        "begin": lambda bench: bench.inject(f"noisy:{name}*{by:g}"),
+        "end": Bench.clear,
         "slack": lambda bench: 2 * bench.rate_hz,
     }
 
@@ -194,16 +198,16 @@ def late(periods: float) -> dict[str, Any]:
 
 def host(word: str) -> dict[str, Any]:
     return {
-        "begin": lambda bench: bench.loop.tell("host", word, 1),
-        "end": lambda bench: bench.loop.tell("host", word, 0),
+        "begin": lambda bench: bench.loop.send("host", word, 1),
+        "end": lambda bench: bench.loop.send("host", word, 0),
     }
 
 
 def jam(actuator: str, swing_s: float) -> dict[str, Any]:
     """It stays where it is, and for a part of `swing_s` it may be asked to be just there."""
     return {
-        "begin": lambda bench: bench.upset(f"jammed:{actuator}"),
-        "end": Bench.mend,
+        "begin": lambda bench: bench.inject(f"jammed:{actuator}"),
+        "end": Bench.clear,
         "slack": lambda bench: found_ticks(bench, actuator, swing_s),
     }
 
@@ -211,8 +215,8 @@ def jam(actuator: str, swing_s: float) -> dict[str, Any]:
 def dead(actuator: str) -> dict[str, Any]:
     """It gets no more than would have it rest, and runs down."""
     return {
-        "begin": lambda bench: bench.upset(f"dead:{actuator}"),
-        "end": Bench.mend,
+        "begin": lambda bench: bench.inject(f"dead:{actuator}"),
+        "end": Bench.clear,
         "slack": lambda bench: found_ticks(bench, actuator, 0.0),
     }
 
@@ -236,12 +240,12 @@ def no_number(bench: Bench) -> None:
 
 
 def manual(bench: Bench) -> None:
-    bench.loop.tell("sticks", 0.2, 0.0, 0.0, 0.0)
-    bench.loop.tell("mode", "manual", "pilot")
+    bench.loop.send("sticks", 0.2, 0.0, 0.0, 0.0)
+    bench.loop.send("mode", "manual", "pilot")
 
 
 def sticks_again(bench: Bench) -> None:
-    bench.loop.tell("sticks", 0.0, 0.0, 0.0, 0.0)
+    bench.loop.send("sticks", 0.0, 0.0, 0.0, 0.0)
 
 
 def limit_ticks(row: str) -> Callable[[Bench], int]:
@@ -254,7 +258,7 @@ def limit_ticks(row: str) -> Callable[[Bench], int]:
 
 ROV = ("rov", "station")
 CAUSES: dict[str, Cause] = {
-    "not_armed": Cause(*ROV, lambda bench: bench.loop.tell("disarm"), lambda bench: bench.loop.tell("arm")),
+    "not_armed": Cause(*ROV, lambda bench: bench.loop.send("disarm"), lambda bench: bench.loop.send("arm")),
     "bad_command": Cause(*ROV, no_number, lambda bench: bench.loop.mended()),  # type: ignore[attr-defined]
     "overrun": Cause(*ROV, **late(1.5)),
     "stalled": Cause(*ROV, **late(26)),
@@ -272,9 +276,9 @@ CAUSES: dict[str, Cause] = {
     "station_lost": Cause(
         *ROV,
         lambda bench: None,
-        lambda bench: bench.loop.tell("station"),
+        lambda bench: bench.loop.send("station"),
         limit_ticks("station_lost"),
-        before=lambda bench: bench.loop.tell("station"),
+        before=lambda bench: bench.loop.send("station"),
     ),
     "battery_low": Cause(*ROV, **reading("battery", 13.2)),
     "battery_critical": Cause(*ROV, **reading("battery", 12.0)),

@@ -45,11 +45,11 @@ def test_a_valve_that_is_stuck_and_a_chamber_that_leaks_are_found(fault):
 def test_a_snakes_jammed_joint_is_found_and_it_swims_on(joint):
     bench = Simulated("snake", "shells", [], None)
     bench.step(300)
-    bench.upset(f"jammed:{joint}")
+    bench.inject(f"jammed:{joint}")
     bench.step(200)
     index = bench.loop.board.actuator(joint)
     assert [i for i, off in enumerate(bench.loop.state.not_following) if off] == [index]
     assert bench.loop.fault is None and bench.loop.state.free
-    bench.mend()
+    bench.clear()
     bench.step(200)
     assert not any(bench.loop.state.not_following)

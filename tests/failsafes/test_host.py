@@ -23,21 +23,21 @@ def put(root, hot: str | None = None, throttled: str | None = None) -> None:
 
 def test_nothing_is_told_while_all_is_well_or_cannot_be_looked_up(tmp_path):
     host, told = heard(tmp_path)
-    host.look()
+    host.check()
     put(tmp_path, hot="45000\n", throttled="0\n")
-    host.look()
+    host.check()
     put(tmp_path, hot="warm", throttled="?")
-    host.look()
+    host.check()
     assert told == []
 
 
 def test_heat_and_a_low_supply_are_told_once_and_taken_back(tmp_path):
     host, told = heard(tmp_path, hot="85000\n", throttled="50005\n")
-    host.look()
-    host.look()
+    host.check()
+    host.check()
     assert told == [("computer_hot", True), ("under_voltage", True)]
     put(tmp_path, hot="60000", throttled="50000")  # it was low once: that is history
-    host.look()
+    host.check()
     assert told[2:] == [("computer_hot", False), ("under_voltage", False)]
 
 
@@ -49,7 +49,7 @@ def test_a_full_disk_is_told(tmp_path, monkeypatch):
         f_bavail, f_frsize = 100, here.f_frsize
 
     monkeypatch.setattr(os, "statvfs", lambda path: Full)
-    host.look()
+    host.check()
     assert told == [("storage_full", True)]
 
 
@@ -57,8 +57,8 @@ def test_a_jump_of_the_calendar_is_told_for_one_look(tmp_path, monkeypatch):
     host, told = heard(tmp_path)
     calendar = time.clock_gettime
     monkeypatch.setattr(time, "clock_gettime", lambda clock: calendar(clock) + 2 * JUMP_S)
-    host.look()
-    host.look()
+    host.check()
+    host.check()
     assert told == [("clock_jumped", True), ("clock_jumped", False)]
 
 

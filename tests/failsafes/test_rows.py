@@ -59,11 +59,11 @@ def a_cut_wire_acts_and_mended_the_vehicle_goes_on() -> None:
         assert bench.loop.board.outputs == bench.loop.board.safe_outputs
         bench.step(row.delay_ticks)
         assert bench.remote.gone and bench.remote.outputs == off and bench.loop.ticks <= ticks + 1
-        bench.mend()
+        bench.clear()
         ticks_until(bench, lambda: not bench.remote.gone and any(bench.remote.outputs), 100)
         assert bench.loop.fault is None and bench.loop.state.armed and bench.loop.ticks > ticks
     finally:
-        bench.mend()
+        bench.clear()
         bench.close()
 
 
@@ -98,16 +98,16 @@ def acts(bench: Bench, row) -> None:
 
 def clears(bench: Bench, row) -> None:
     """A row whose cause is gone clears by itself, or once somebody has taken note; then the vehicle may go on."""
-    patience = row._clear_ticks + 10 * bench.rate_hz
+    slow_notice = row._clear_ticks + 10 * bench.rate_hz
     if not row.latched:
-        ticks_until(bench, lambda: not row.active, patience)
+        ticks_until(bench, lambda: not row.active, slow_notice)
         return
     bench.step(row._clear_ticks + bench.rate_hz)
-    assert row.active and "not armed" in str(bench.loop.helm.arming_refusal())
-    bench.loop.tell("disarm")
+    assert row.active and "not armed" in str(bench.loop.handler.arming_refusal())
+    bench.loop.send("disarm")
     bench.step(2)
     assert not row.active
-    ticks_until(bench, lambda: bench.loop.helm.arming_refusal() is None, patience)
+    ticks_until(bench, lambda: bench.loop.handler.arming_refusal() is None, slow_notice)
 
 
 def test_every_row_has_a_cause_and_every_vehicle_the_rows_that_its_parts_allow():
@@ -127,7 +127,7 @@ def test_two_causes_at_once_the_stronger_action_wins_and_the_weaker_is_back_when
     for name in ("station_lost", "depth_lost"):
         CAUSES[name].before(bench)
     CAUSES["depth_lost"].begin(bench)
-    bench.loop.tell("host", "computer_hot", 1)
+    bench.loop.send("host", "computer_hot", 1)
     bench.step(100)
     assert bench.row("depth_lost").active and bench.row("computer_hot").active
     assert bench.loop.state.action == SURFACE

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from caudal.onboard.core import failsafe
+from caudal.onboard.core import failsafe, limiter
 from caudal.onboard.core.loop import Loop
-from caudal.onboard.log.tick_log import BlackBox
+from caudal.onboard.log.tick_log import TickLog
 from caudal.sim_plant.tree.model import PlantDiverged
 from caudal.tools.campaign.campaign import Case, Outcome, plan, run_case
 from caudal.tools.campaign.minimize import command, save, shrink
 from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.faults.kinds import read_upset
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.faults.kinds import read_fault
+from caudal.tools.simulate.simulation import Simulation
 from tests.conftest import EEL, ROOT
 
 FISH = Case("fish", ("world.pool.vehicles=1",), "pool", 1, 4.0, ())
@@ -91,7 +91,7 @@ def test_faults_begin_early_enough_in_a_run_of_one_second():
     cases = plan(vehicle, Case(**{**FISH.__dict__, "seconds": 1.0}), 200, [])
     for case in cases:
         for text in case.faults:
-            assert case.seconds - read_upset(text, vehicle).at_s > 0.3, text
+            assert case.seconds - read_fault(text, vehicle).at_s > 0.3, text
 
 
 def test_the_plan_is_the_same_for_the_same_seed_and_has_every_family():
@@ -120,9 +120,9 @@ def test_the_plan_is_the_same_for_the_same_seed_and_has_every_family():
     )
 
 
-def no_slew(gate, i, ask, low, high):
-    gate._last[i] = int(min(max(ask, low), high))
-    return gate._last[i]
+def no_slew(limiter, i, ask, low, high):
+    limiter._last[i] = int(min(max(ask, low), high))
+    return limiter._last[i]
 
 
 def never(row, state):
@@ -135,13 +135,13 @@ def forgets_the_latch(row, state):
     return STEP(row, state)
 
 
-STEP = failsafe.Row.step
+STEP = failsafe.FailsafeRule.step
 PLANTED = {
-    "slew": (failsafe.Gate, "_limit", no_slew, ["station"]),
-    "safe": (failsafe.Row, "step", never, ["bus"]),
-    "rules": (failsafe.Row, "step", forgets_the_latch, ["nan"]),
+    "slew": (limiter.OutputLimiter, "_limit", no_slew, ["station"]),
+    "safe": (failsafe.FailsafeRule, "step", never, ["bus"]),
+    "rules": (failsafe.FailsafeRule, "step", forgets_the_latch, ["nan"]),
     "alive": (Loop, "fail", lambda loop, reason: setattr(loop, "fault", reason), ["exception"]),
-    "recorded": (BlackBox, "_note_changes", lambda box, time_ns: None, ["bus"]),
+    "recorded": (TickLog, "_note_changes", lambda box, time_ns: None, ["bus"]),
 }
 
 
@@ -172,18 +172,18 @@ def test_a_planted_bug_is_found_and_its_case_made_small_and_runs_again(
 
 def plant_diverges_in_run(monkeypatch, run: int) -> None:
     """In the second tick of it, whichever it is drawn as."""
-    step = Fleet.step
+    step = Simulation.step
 
-    def wrong(fleet, *given):
+    def wrong(simulation, *given):
         if (
-            fleet.world.seed == run
-            and fleet.swimmers[0].loop is not None
-            and fleet.swimmers[0].loop.ticks == 2
+            simulation.world.seed == run
+            and simulation.instances[0].loop is not None
+            and simulation.instances[0].loop.ticks == 2
         ):
             raise PlantDiverged("second 0.02: made up")
-        step(fleet, *given)
+        step(simulation, *given)
 
-    monkeypatch.setattr(Fleet, "step", wrong)
+    monkeypatch.setattr(Simulation, "step", wrong)
 
 
 def test_a_plant_that_diverges_is_an_outcome_of_its_own_and_the_others_are_kept(

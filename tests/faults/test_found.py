@@ -6,7 +6,7 @@ import pytest
 
 from caudal.tools.campaign.campaign import Case, run_case
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 
 
 @pytest.mark.parametrize("fault", ["spikes:turn_rate@1.9+0.11*9.364", "drifting:turn_rate@0.84*24.54"])
@@ -17,12 +17,12 @@ def test_a_gyro_that_goes_wild_neither_ends_a_chains_loop_nor_carries_its_filter
 
 def test_a_chains_velocity_stays_one_that_a_vehicle_can_have():
     vehicle, name, _ = open_scenario("hybrid", [], "mode1")
-    fleet = Fleet(vehicle, name, 7984)
-    fleet.arm()
-    fleet.upset("hybrid_1", "spikes:turn_rate@0.5*9.364")
-    estimate = fleet.swimmers[0].loop.state.estimate
+    simulation = Simulation(vehicle, name, 7984)
+    simulation.arm()
+    simulation.inject("hybrid_1", "spikes:turn_rate@0.5*9.364")
+    estimate = simulation.instances[0].loop.state.estimate
     for _ in range(100):
-        fleet.step()
+        simulation.step()
         speeds = (estimate.speed_m_s, estimate.sway_m_s, estimate.heave_m_s)
         assert all(speed is None or (math.isfinite(speed) and abs(speed) < 50.0) for speed in speeds)
 
@@ -49,12 +49,12 @@ def test_an_estimator_that_once_gave_no_number_is_still_found_out_when_it_is_wro
 def test_no_number_from_the_estimator_is_the_estimators():
     """Not that of whoever stands before it and is overwritten."""
     vehicle, name, _ = open_scenario("rov", [], "station")
-    fleet = Fleet(vehicle, name, 1)
-    fleet.arm()
-    fleet.upset("rov_1", "nan:estimator@0.5")
+    simulation = Simulation(vehicle, name, 1)
+    simulation.arm()
+    simulation.inject("rov_1", "nan:estimator@0.5")
     for _ in range(40):
-        fleet.step()
-    assert math.isnan(fleet.swimmers[0].loop.state.estimate.x_m)
+        simulation.step()
+    assert math.isnan(simulation.instances[0].loop.state.estimate.x_m)
 
 
 def test_a_chain_that_runs_straight_hears_it_when_its_place_is_nonsense():
@@ -65,12 +65,12 @@ def test_a_chain_that_runs_straight_hears_it_when_its_place_is_nonsense():
 
 def test_what_a_chains_readings_are_off_by_in_a_run_is_what_its_filter_reckons_with():
     vehicle, name, _ = open_scenario("hybrid", [], "speed")
-    fleet = Fleet(vehicle, name, 3)
-    fleet.arm()
-    estimate = fleet.swimmers[0].loop.state.estimate
+    simulation = Simulation(vehicle, name, 3)
+    simulation.arm()
+    estimate = simulation.instances[0].loop.state.estimate
     innovations: dict[str, list[float]] = {"x_nis": [], "y_nis": [], "depth_nis": [], "heading_nis": []}
     for _ in range(20 * 50):
-        fleet.step()
+        simulation.step()
         for field, seen in innovations.items():
             if (one := getattr(estimate, field)) is not None:
                 seen.append(one)

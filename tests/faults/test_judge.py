@@ -3,11 +3,11 @@
 import pytest
 
 from caudal.onboard.core.actuator_monitor import Observer
-from caudal.onboard.core.failsafe import Row
+from caudal.onboard.core.failsafe import FailsafeRule
 from caudal.onboard.core.state import Estimate
 from caudal.onboard.estimate.pose import PoseEstimator
 from caudal.tools.campaign.campaign import Case, plan, run_case
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.config.vehicle import open_scenario
 
 FISH = ("fish", ("world.pool.vehicles=1",), "pool")
@@ -58,7 +58,7 @@ def test_an_observer_that_never_forgives_is_found_out(monkeypatch):
 
 def taking_silence_for(verdict):
     """A row's step that takes a sensor which has fallen silent for one that says so."""
-    step = Row.step
+    step = FailsafeRule.step
 
     def deaf(row, state):
         cause = row._cause
@@ -85,7 +85,7 @@ def taking_silence_for(verdict):
 )
 def test_a_row_that_takes_silence_for_an_answer_is_found_out(verdict, faults, said, monkeypatch):
     assert broken_by(SHALLOW, 6.0, *faults) == []
-    monkeypatch.setattr(Row, "step", taking_silence_for(verdict))
+    monkeypatch.setattr(FailsafeRule, "step", taking_silence_for(verdict))
     assert any(said in line for line in broken_by(SHALLOW, 6.0, *faults))
 
 
@@ -159,5 +159,5 @@ def test_a_controller_behind_a_wire_is_given_no_fault_of_a_driver():
     for drawn in plan(open_scenario("fish", list(POOL), "pool")[0], case, 400, ["wire", "process"]):
         wired = any(fault.split("@")[0].endswith(":wire") for fault in drawn.faults)
         assert not (wired and any(fault.startswith("exception:driver") for fault in drawn.faults))
-    with pytest.raises(Refused, match="has no driver"):
+    with pytest.raises(UsageError, match="has no driver"):
         run_case(Case("fish", POOL, "pool", 0, 0.1, ("cut:wire@0+0.02", "exception:driver@0")))

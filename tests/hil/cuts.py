@@ -68,7 +68,7 @@ class Cutter:
             wire.swim(1 / self._rate_hz)
             if plant_safe is None and any(sent[-1]):
                 first = len(sent) - 1
-        wire.mend()
+        wire.clear()
         mended = len(sent)
         back = self._swim_until_pulsing()
         wire.swim(1.0)

@@ -55,11 +55,11 @@ def test_a_controller_with_another_vehicle_file_is_refused_naming_both(caudal):
     controller = subprocess.Popen(other, stderr=subprocess.PIPE, text=True, cwd=caudal.folder)
     relay = Port(master, "bench")
     from caudal.tools.config.vehicle import open_vehicle
-    from caudal.tools.hil.plant_side import PlantEnd, Refusal
+    from caudal.tools.hil.plant_side import PlantSide, Refusal
 
     vehicle = open_vehicle("fish")
     with pytest.raises(Refusal, match=vehicle.file.digest()[:16]) as refused:
-        PlantEnd(vehicle.settings, vehicle.file.digest(), relay).greet(60)
+        PlantSide(vehicle.settings, vehicle.file.digest(), relay).connect(60)
     assert open_vehicle("fish", ["gait.rows=20"]).file.digest()[:16] in str(refused.value)
     _, said = controller.communicate(timeout=60)
     assert controller.returncode == 2 and said.count("\n") == 1 and vehicle.file.digest()[:16] in said
@@ -97,7 +97,7 @@ def test_a_cut_wire_stops_every_servo_and_mended_it_resumes_without_a_jump(bench
     wire.swim(1.0)  # a hundred ticks, the first of which waits for the patience to end
     assert wire.outputs[-1] == OFF and wire.outputs[len(wire.outputs) - 100] == OFF
     assert wire.controller.silent and wire.controller.loop.board.outputs == OFF  # by its own judgement
-    wire.mend()
+    wire.clear()
     wire.swim(3)
     back = next(k for k in range(400, len(wire.outputs)) if all(wire.outputs[k]))
     assert back < 400 + 150
@@ -179,7 +179,7 @@ def test_answers_that_come_two_at_a_time_are_all_read():
     from caudal.onboard.link.frame import OUTPUTS, Encoder, wire_size
     from caudal.onboard.link.layout import outputs_layout
     from caudal.tools.config.vehicle import open_vehicle
-    from caudal.tools.hil.plant_side import PlantEnd
+    from caudal.tools.hil.plant_side import PlantSide
 
     vehicle = open_vehicle("fish")
     layout = outputs_layout(vehicle.settings["actuators"])
@@ -203,8 +203,8 @@ def test_answers_that_come_two_at_a_time_are_all_read():
             self.waiting = b""
             return count
 
-    end = PlantEnd(vehicle.settings, vehicle.file.digest(), Echo())
+    end = PlantSide(vehicle.settings, vehicle.file.digest(), Echo())
     counts = [None] * len(vehicle.settings["sensors"])
     for tick in range(20):
         assert end.exchange(tick, counts, 1.0) == [1500 + tick] * layout.channels
-    assert end.arrivals.bad == end.arrivals.lost == 0
+    assert end.counters.bad == end.counters.lost == 0

@@ -10,7 +10,7 @@ import pytest
 
 from caudal.hal.serial_ports import PortError
 from caudal.tools.hil.pty import open_line
-from caudal.tools.hil.reconnecting_port import Plug
+from caudal.tools.hil.reconnecting_port import ReconnectingPort
 from tests.hil.sides import free_tcp_port, said, swims_on
 
 
@@ -49,9 +49,9 @@ def test_one_side_listens_on_tcp_and_the_other_connects(sides, listen, connect, 
 
 
 def test_without_a_host_nobody_from_another_machine_is_heard():
-    plug = Plug(f"tcp:{free_tcp_port()}")
-    assert plug._listener.getsockname()[0] == "127.0.0.1"
-    plug.close()
+    reconnecting_port = ReconnectingPort(f"tcp:{free_tcp_port()}")
+    assert reconnecting_port._listener.getsockname()[0] == "127.0.0.1"
+    reconnecting_port.close()
 
 
 @pytest.mark.parametrize(
@@ -59,15 +59,15 @@ def test_without_a_host_nobody_from_another_machine_is_heard():
 )
 def test_a_port_that_is_none_is_refused_in_a_sentence(name):
     with pytest.raises(PortError, match=re.escape(name.partition("@")[0])) as refused:
-        Plug(name)
+        ReconnectingPort(name)
     assert "\n" not in str(refused.value)
 
 
 def test_a_tcp_port_in_use_is_refused_in_a_sentence():
     port = free_tcp_port()
-    first = Plug(f"tcp:{port}")
+    first = ReconnectingPort(f"tcp:{port}")
     with pytest.raises(PortError, match="in use"):
-        Plug(f"tcp:{port}")
+        ReconnectingPort(f"tcp:{port}")
     first.close()
 
 
@@ -97,12 +97,12 @@ def test_a_plant_killed_and_started_anew_is_served_by_the_same_controller(sides,
     ended_well(sides.plant(f"tcp:127.0.0.1:{port}", "--for", 4), controller)
 
 
-def chunk(plug: Plug, patience_s: float = 60.0) -> bytes:
+def chunk(reconnecting_port: ReconnectingPort, patience_s: float = 60.0) -> bytes:
     """The next bytes that come."""
     buffer = bytearray(64)
     give_up = time.monotonic() + patience_s
     while time.monotonic() < give_up:
-        if count := plug.read(buffer, 100):
+        if count := reconnecting_port.read(buffer, 100):
             return bytes(buffer[:count])
     raise AssertionError("nothing came")
 
@@ -118,33 +118,33 @@ def test_a_device_pulled_out_is_silent_and_put_in_again_it_is_opened_by_itself(t
     device = tmp_path / "ttyUSB0"
     master, slave = open_line()
     device.symlink_to(os.ttyname(slave))
-    plug = Plug(str(device))
+    reconnecting_port = ReconnectingPort(str(device))
     os.write(master, b"one")
-    assert chunk(plug) == b"one"
+    assert chunk(reconnecting_port) == b"one"
     device.unlink()
     os.close(slave)
     os.close(master)
-    assert plug.read(bytearray(64), 50) == 0
-    plug.write(bytearray(b"lost"), 4)
-    assert plug.breaks == 1
+    assert reconnecting_port.read(bytearray(64), 50) == 0
+    reconnecting_port.write(bytearray(b"lost"), 4)
+    assert reconnecting_port.breaks == 1
     master, slave = open_line()
     device.symlink_to(os.ttyname(slave))
     heard = threading.Event()
     device_talks = threading.Thread(target=talk, args=(master, b"two", heard))
     device_talks.start()
-    assert chunk(plug).startswith(b"two")
+    assert chunk(reconnecting_port).startswith(b"two")
     heard.set()
     device_talks.join()
-    plug.write(bytearray(b"three"), 5)
+    reconnecting_port.write(bytearray(b"three"), 5)
     assert os.read(master, 64) == b"three"
-    plug.close()
+    reconnecting_port.close()
     os.close(slave)
     os.close(master)
 
 
 def test_a_connection_that_breaks_is_made_again_from_either_side():
     port = free_tcp_port()
-    listening, connecting = Plug(f"tcp:{port}"), Plug(f"tcp:127.0.0.1:{port}")
+    listening, connecting = ReconnectingPort(f"tcp:{port}"), ReconnectingPort(f"tcp:127.0.0.1:{port}")
     for word in (b"one", b"two", b"three"):
         connecting.write(bytearray(word), len(word))
         assert chunk(listening) == word
@@ -158,9 +158,9 @@ def test_a_connection_that_breaks_is_made_again_from_either_side():
 
 
 def test_a_line_that_nobody_reads_holds_nobody_up():
-    plug = Plug("pty")
+    reconnecting_port = ReconnectingPort("pty")
     frame = bytearray(b"x" * 55)
     for _ in range(5000):
-        plug.write(frame, len(frame))
-    assert plug.read(frame, 0) == 0 and plug.breaks == 0
-    plug.close()
+        reconnecting_port.write(frame, len(frame))
+    assert reconnecting_port.read(frame, 0) == 0 and reconnecting_port.breaks == 0
+    reconnecting_port.close()

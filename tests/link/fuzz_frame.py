@@ -11,7 +11,6 @@ import atheris
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 with atheris.instrument_imports():
-    from caudal.onboard.link.arrivals import TICKS
     from caudal.onboard.link.frame import (
         BYE,
         HELLO,
@@ -22,6 +21,7 @@ with atheris.instrument_imports():
         Encoder,
         wire_size,
     )
+    from caudal.onboard.link.frame_counters import TICKS
     from caudal.onboard.link.hello import SIZE, Hello
     from caudal.onboard.link.layout import Layout
 

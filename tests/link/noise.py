@@ -12,8 +12,8 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from caudal.onboard.link.arrivals import LATE, TICKS
 from caudal.onboard.link.frame import BYE, HELLO, OUTPUTS, READINGS, Decoder, Encoder, wire_size
+from caudal.onboard.link.frame_counters import LATE, TICKS
 from caudal.onboard.link.hello import SIZE
 
 SIZES = {HELLO: SIZE, READINGS: 32, OUTPUTS: 12, BYE: 0}
@@ -50,7 +50,7 @@ class Noise:
     def run(self, frames: int) -> Counter[str]:
         for sequence in range(frames):
             self._send(sequence)
-        self.score["bad"] = self.decoder.arrivals.bad
+        self.score["bad"] = self.decoder.counters.bad
         return self.score
 
     def _send(self, number: int) -> None:

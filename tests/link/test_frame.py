@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard import vehicles
-from caudal.onboard.link.arrivals import TICKS
 from caudal.onboard.link.frame import BYE, LARGEST_PAYLOAD, READINGS, Decoder, wire_size
+from caudal.onboard.link.frame_counters import TICKS
 from caudal.onboard.link.hello import SIZE, Hello
 from caudal.onboard.link.layout import Layout, outputs_layout, readings_layout
 from tests.conftest import EEL
@@ -31,7 +31,7 @@ def test_every_frame_comes_out_as_it_went_in(frame):
     assert len(data) <= wire_size(len(frame[3]))
     decoder = Decoder({frame[0]: len(frame[3])})
     assert received(decoder, data) == [frame]
-    assert decoder.arrivals.bad == 0
+    assert decoder.counters.bad == 0
 
 
 @settings(deadline=None)
@@ -50,7 +50,7 @@ def test_bytes_with_a_right_crc_that_are_no_frame_upset_it_no_more(body):
     decoder = Decoder(SIZES)
     crc = crc_hqx(bytes(body), 0xFFFF)
     received(decoder, bytes([*body, crc >> 8, crc & 0xFF, 0]))
-    assert decoder.arrivals.good + decoder.arrivals.bad >= 1
+    assert decoder.counters.good + decoder.counters.bad >= 1
     received(decoder, encoded(BYE, 1, 1, b""))
     assert received(decoder, encoded(BYE, 2, 2, b"")) == [(BYE, 2, 2, b"")]
 
@@ -67,7 +67,7 @@ def test_how_the_bytes_are_cut_into_chunks_does_not_matter(garbage, data):
         got += received(pieces, memoryview(stream[:count]))
         stream = stream[count:]
     assert got == expected
-    assert pieces.arrivals.bad == whole.arrivals.bad
+    assert pieces.counters.bad == whole.counters.bad
 
 
 @settings(deadline=None)

@@ -90,8 +90,8 @@ def run(path, scenario):
     for stage in loop.estimators + loop.stages:
         if stage.every == 1:
             print(stage.name, bytes_per_call(stage.step, state))
-    print("watch", bytes_per_call(loop.watch.step, state))
-    print("gate", bytes_per_call(loop.gate.step, state))
+    print("monitor", bytes_per_call(loop.monitor.step, state))
+    print("limiter", bytes_per_call(loop.limiter.step, state))
     print("act", bytes_per_call(loop.board.act, state.outputs))
     loop.stages = [stage for stage in loop.stages if stage.every == 1]
     print("tick", bytes_per_call(loop.tick, 0))

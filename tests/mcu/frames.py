@@ -93,8 +93,8 @@ def same_bytes(frames):
             came = (came * 31 + (7 if value is None else value)) & 0x3FFFFFF
         if wire.back != wire.values:
             wrong += 1
-    arrivals = wire.decoder.arrivals
-    print(f"sent {sent} came {came} good {arrivals.good} bad {arrivals.bad} wrong {wrong}")
+    counters = wire.decoder.counters
+    print(f"sent {sent} came {came} good {counters.good} bad {counters.bad} wrong {wrong}")
 
 
 def bytes_per_call(call):

@@ -9,7 +9,7 @@ import sys
 
 sys.path[:0] = [".", "lib"]
 
-from caudal.onboard.build import build_loop
+from caudal.onboard.build import build_loop  # noqa: E402  (from the path just set)
 
 
 class Driver:

@@ -10,9 +10,9 @@ import sys
 
 sys.path[:0] = [".", "lib"]
 
-import machine
+import machine  # noqa: E402  (from the path just set)
 
-from caudal.onboard.core import clock
+from caudal.onboard.core import clock  # noqa: E402
 
 
 class Clock:

@@ -8,10 +8,10 @@ import pytest
 
 from caudal.hal.serial_ports import Port
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.hil.plant_side import PlantEnd
+from caudal.tools.hil.plant_side import PlantSide
 from caudal.tools.hil.pty import open_line
 from caudal.tools.hil.remote_vehicle import Remote
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 from tests.conftest import ROOT
 from tests.mcu.conftest import BOARD, FAKES, on_board
 
@@ -40,18 +40,18 @@ def test_a_deployed_image_commands_on_the_bench_what_the_simulation_does_to_the_
     port = Port(master, "bench")
 
     def launch(name, body):
-        return Remote(name, body, PlantEnd(opened.settings, opened.file.digest(), port), 10_000)
+        return Remote(name, body, PlantSide(opened.settings, opened.file.digest(), port), 10_000)
 
     try:
-        wired, own = Fleet(opened, scenario, 0, launch), Fleet(opened, scenario, 0)
+        wired, own = Simulation(opened, scenario, 0, launch), Simulation(opened, scenario, 0)
         wired.arm()
         own.arm()
         for tick in range(seconds * 100):
             wired.step()
             own.step()
-            sent = wired.swimmers[0].outputs
-            assert sent == own.swimmers[0].loop.board.outputs, f"in tick {tick}"
-        assert wired.fault is None and wired.swimmers[0].gone_ticks == 0
+            sent = wired.instances[0].outputs
+            assert sent == own.instances[0].loop.board.outputs, f"in tick {tick}"
+        assert wired.fault is None and wired.instances[0].gone_ticks == 0
         assert any(sent)
     finally:
         board.terminate()

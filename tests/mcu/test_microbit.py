@@ -14,7 +14,7 @@ from caudal.tools.hil.microbit_program import (
     program,
     request_size,
 )
-from caudal.tools.hil.microbit_side import MicrobitEnd
+from caudal.tools.hil.microbit_side import MicrobitSide
 from caudal.tools.hil.qemu_microbit import Microbit
 from tests.conftest import left_out
 from tests.mcu.conftest import got
@@ -69,8 +69,8 @@ class Both:
         self._loop = vehicle.build_loop(scenario, self._driver)
         self._loop.arm()
         board.serve()
-        self.end = MicrobitEnd(vehicle.settings, scenario, board.port)
-        assert self.end.greet()
+        self.end = MicrobitSide(vehicle.settings, scenario, board.port)
+        assert self.end.connect()
         self._tick = 0
 
     def swim(self, ticks: int) -> list[int]:
@@ -147,7 +147,7 @@ def test_a_damaged_request_moves_nothing_and_one_that_came_twice_is_one_tick(cru
     monkeypatch.setattr(board.port, "write", faulty)
     monkeypatch.setattr("caudal.tools.hil.microbit_side.RESEND_MS", 150)
     both.swim(20)
-    assert both.end.arrivals.lost >= 4
+    assert both.end.counters.lost >= 4
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,6 @@ def test_a_thousand_ticks_by_the_clock_allocate_nothing(
         taken = {part: float(count) for part, count in (line.split() for line in done.stdout.splitlines())}
         assert taken.pop("float") > 0  # the measurement does see an allocation
         assert not any(taken.values()), taken
-        assert {"thousand", "sense", "estimate", "gait", "gate", "act", "tick"} <= taken.keys()
+        assert {"thousand", "sense", "estimate", "gait", "limiter", "act", "tick"} <= taken.keys()
         assert vehicle != "snake" or "shells" in taken
         assert GAZE not in overrides or "gaze" in taken

@@ -20,7 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from caudal.onboard.params.store import Keeper, ParamStore
+from caudal.onboard.params.store import ParamStore, ParamWriter
 from tests.params.tuned import loop_of, settings_of
 
 NAME, STEP = "FS_DEPTH", 1e-6  # the k-th set is 1 + k STEP
@@ -29,7 +29,7 @@ NAME, STEP = "FS_DEPTH", 1e-6  # the k-th set is 1 + k STEP
 def live(loop: Any, store: ParamStore, told: mmap.mmap, start: int) -> None:
     """Set after set, until somebody kills it."""
     store.load()
-    keeper = Keeper(store)
+    keeper = ParamWriter(store)
     save = store.save
 
     def noted(values: dict[str, float]) -> None:
@@ -39,9 +39,9 @@ def live(loop: Any, store: ParamStore, told: mmap.mmap, start: int) -> None:
     store.save = noted  # type: ignore[method-assign]
     for k in range(start, start + 1_000_000):
         struct.pack_into("<q", told, 0, k)
-        loop.tell("set", NAME, 1 + k * STEP)
+        loop.send("set", NAME, 1 + k * STEP)
         loop.tick()
-        keeper.heed(loop)
+        keeper.update(loop)
 
 
 def kill_some(kills: int, folder: Path, seed: int = 1) -> dict[str, int]:

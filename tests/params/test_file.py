@@ -110,13 +110,13 @@ def test_three_hundred_parameters_are_read_checked_loaded_and_set():
     assert len(params) >= 300
     vehicle.try_params()
     loop = loop_of(vehicle.settings)
-    loop.tell("load", [[param["name"], param["high"]] for param in params])
+    loop.send("load", [[param["name"], param["high"]] for param in params])
     ticked(loop, 1)
     assert loop.taken[0][3] is None
-    assert loop.helm.params.differing() == {param["name"]: param["high"] for param in params}
+    assert loop.handler.params.differing() == {param["name"]: param["high"] for param in params}
     for at in range(0, len(params), 16):
         for param in params[at : at + 16]:
-            assert loop.tell("set", param["name"], param["default"])
+            assert loop.send("set", param["name"], param["default"])
         ticked(loop, 1)
         assert all(refusal is None for _, _, _, refusal in loop.taken) and loop.taken
-    assert loop.helm.params.differing() == {}
+    assert loop.handler.params.differing() == {}

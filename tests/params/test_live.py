@@ -8,10 +8,10 @@ from caudal.hal.core.fixed_point import ONE
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard import vehicles
 from caudal.onboard.build import build_loop
-from caudal.onboard.params.hot_update import graft
+from caudal.onboard.params.hot_update import hot_update
 from caudal.onboard.params.update import changed
 from caudal.onboard.tables.params import with_values
-from tests.params.tuned import FOLDER, VEHICLES, Noise, loop_of, settings_of, tell, ticked
+from tests.params.tuned import FOLDER, VEHICLES, Noise, loop_of, send, settings_of, ticked
 
 QUICK = [vehicle for vehicle in VEHICLES if vehicle != "hybrid"]  # whose plan takes half a second to build
 
@@ -30,7 +30,7 @@ def test_a_parameter_loaded_in_the_first_tick_is_as_if_the_file_said_so(vehicle)
         if value == param["default"]:
             value = param["high" if k % 2 else "low"]
         loop = loop_of(settings)
-        loop.tell("load", [[param["name"], value]])
+        loop.send("load", [[param["name"], value]])
         built = loop_of(read_with(vehicle, param, value))
         assert ticked(loop, 25) == ticked(built, 25), param["name"]
 
@@ -38,14 +38,16 @@ def test_a_parameter_loaded_in_the_first_tick_is_as_if_the_file_said_so(vehicle)
 def test_a_chain_takes_what_was_kept_in_its_first_tick():
     settings = settings_of("hybrid")
     loop = loop_of(settings)
-    loop.tell("load", [["POSTURE_EASE", 30e3]])
-    param = loop.helm.params.about["POSTURE_EASE"]
+    loop.send("load", [["POSTURE_EASE", 30e3]])
+    param = loop.handler.params.about["POSTURE_EASE"]
     built = loop_of(read_with("hybrid", param, 30e3))
     assert ticked(loop, 12) == ticked(built, 12)
     assert not param["live"]
     before = ticked(loop, 3)
-    assert tell(loop, "set", "POSTURE_EASE", 90e3) is None and loop.helm.params.value("POSTURE_EASE") == 90e3
-    assert tell(built, "station") is None  # the tick that the set took
+    assert (
+        send(loop, "set", "POSTURE_EASE", 90e3) is None and loop.handler.params.value("POSTURE_EASE") == 90e3
+    )
+    assert send(built, "station") is None  # the tick that the set took
     assert ticked(loop, 3) == ticked(built, 6)[3:] and before  # it waits for the next start
 
 
@@ -62,12 +64,12 @@ def test_every_parameter_does_something_in_one_of_the_scenarios(vehicle):
 
         def acts(name, other=other, built=built):
             loops = built(settings, name), built(settings, name), built(other, name)
-            return any([graft(*(vars(loop)[part] for loop in loops)) for part in PARTS])
+            return any([hot_update(*(vars(loop)[part] for loop in loops)) for part in PARTS])
 
         assert any(acts(name) for name in scenarios), param["name"]
 
 
-PARTS = ("board", "estimators", "watch", "stages", "gate")
+PARTS = ("board", "estimators", "monitor", "stages", "limiter")
 
 
 @pytest.mark.parametrize("vehicle", QUICK)
@@ -78,7 +80,7 @@ def test_what_is_set_and_set_back_leaves_no_trace(vehicle):
         ticked(one, 60)
     for param in settings["params"]:
         for value in (param["low"], param["high"], param["default"]):
-            assert loop.helm.params.set(param["name"], value, False) is None
+            assert loop.handler.params.set(param["name"], value, False) is None
     assert ticked(loop, 60) == ticked(untouched, 60)
 
 
@@ -90,7 +92,7 @@ def test_a_gain_changes_and_the_integral_stays():
         ticked(one, 100)
     hold = next(stage.step.__self__ for stage in by_hand.stages if stage.name == "control")
     assert any(hold._sum)
-    loop.tell("set", "SURGE_P", 3.0)
+    loop.send("set", "SURGE_P", 3.0)
     hold._gains[0] = {**hold._gains[0], "kp": 3.0}
     assert ticked(loop, 100) == ticked(by_hand, 100)
 
@@ -99,10 +101,10 @@ def test_a_vehicles_sets_are_its_own():
     """Vehicles of a fleet are built from the same settings."""
     settings = settings_of("rov")
     one, other, alone = loop_of(settings), loop_of(settings), loop_of(settings)
-    assert tell(one, "set", "YAW_P", 5.0) is None
+    assert send(one, "set", "YAW_P", 5.0) is None
     ticked(alone, 1)
     ticked(other, 1)
-    assert ticked(other, 50) == ticked(alone, 50) and other.helm.params.value("YAW_P") == 2.0
+    assert ticked(other, 50) == ticked(alone, 50) and other.handler.params.value("YAW_P") == 2.0
 
 
 @pytest.mark.parametrize("name, value", [("GAIT_AMP", 0.1), ("GAIT_WAVES", 2.5), ("GAIT_GROWTH", -0.5)])
@@ -118,7 +120,7 @@ def test_a_wave_that_is_set_while_it_swims_glides(name, value):
     )  # it swims
     swing_rad = gait["amplitude_rad"] * math.exp(gait["growth_per_m"] * gait["places_m"][-1])
     fastest_rad_s = swing_rad * (2 * math.pi * gait["frequency_hz"] + 2 * gait["coupling_per_s"])
-    loop.tell("set", name, value)
+    loop.send("set", name, value)
     rows = rows[-1:] + [commands for commands, _, _, _ in ticked(loop, 300)]
     steps = [abs(b[j] - a[j]) / ONE for a, b in zip(rows, rows[1:], strict=False) for j in joints]
     assert max(steps) <= fastest_rad_s / settings["rate_hz"]
@@ -130,19 +132,19 @@ def test_a_scenario_that_swims_at_the_gaits_frequency_swims_at_the_new_one():
         loop.arm()
         ticked(loop, 50)
         assert loop.state.want.frequency_hz == sign * 1.0
-        assert tell(loop, "set", "GAIT_FREQ", 1.5) is None
+        assert send(loop, "set", "GAIT_FREQ", 1.5) is None
         assert loop.state.want.frequency_hz == sign * 1.5
 
 
 def test_a_limit_counts_at_once_for_a_pilot_whose_stick_rests():
     loop = loop_of(settings_of("fish"), "cruise")
     loop.arm()
-    tell(loop, "mode", "manual", "pilot")
-    tell(loop, "sticks", 1.0, 0, 0, 0)
+    send(loop, "mode", "manual", "pilot")
+    send(loop, "sticks", 1.0, 0, 0, 0)
     ticked(loop, 20)
     gait = next(stage.step.__self__ for stage in loop.stages if stage.name == "tail").gait
     assert gait.frequency.target == int(2.5 * 16384)
-    assert tell(loop, "set", "BEAT_MAX", 2.0) is None
+    assert send(loop, "set", "BEAT_MAX", 2.0) is None
     assert gait.frequency.target == int(2.0 * 16384)
 
 
@@ -150,20 +152,20 @@ def test_a_failsafes_threshold_is_set_and_its_count_goes_on():
     """A row that has been counting up to its delay goes on from there."""
     settings = settings_of("rov")
     loop = build_loop(settings, settings["scenarios"]["station"], Noise(settings, 1))
-    row = next(row for row in loop.watch.rows if row.name == "battery_low")
+    row = next(row for row in loop.monitor.rows if row.name == "battery_low")
     index = loop.board.sensor("battery")
     loop.board.sensors[index].map.to_fine = lambda count: 14 << 20  # a battery of 14 V
     ticked(loop, 5)
     assert not row.active and row._count == 0
-    assert tell(loop, "set", "FS_BATT_LOW", 14.5) is None
+    assert send(loop, "set", "FS_BATT_LOW", 14.5) is None
     ticked(loop, 50)
     assert not row.active and row._count == 51
-    assert tell(loop, "set", "FS_BATT_LOW", 14.2) is None
+    assert send(loop, "set", "FS_BATT_LOW", 14.2) is None
     ticked(loop, row.delay_ticks - 52)
     assert not row.active and row._count == row.delay_ticks
     loop.tick()
     assert row.active
-    assert tell(loop, "set", "FS_BATT_LOW", 13.0) is None
+    assert send(loop, "set", "FS_BATT_LOW", 13.0) is None
     assert row.active and row._count == 1  # clearing takes its time
 
 
@@ -180,18 +182,18 @@ def test_what_is_refused_changes_nothing_and_is_one_sentence():
         ("FS_LATE", 2.0),
     )  # fmt: skip
     for values in bad:
-        refusal = tell(loop, "set", *values)
+        refusal = send(loop, "set", *values)
         assert isinstance(refusal, str) and "\n" not in refusal, values
         untouched.tick()
-    assert "allowed is 2 to 3.5 Hz" in tell(loop, "set", "BEAT_MAX", 4)
-    assert "armed" in tell(loop, "set", "FS_LATE", 2.0)
-    assert "first tick" in tell(loop, "load", [["BEAT_MAX", 3.0]])
+    assert "allowed is 2 to 3.5 Hz" in send(loop, "set", "BEAT_MAX", 4)
+    assert "armed" in send(loop, "set", "FS_LATE", 2.0)
+    assert "first tick" in send(loop, "load", [["BEAT_MAX", 3.0]])
     ticked(untouched, 3)
     assert ticked(loop, 30) == ticked(untouched, 30)
-    assert loop.helm.params.differing() == {}
+    assert loop.handler.params.differing() == {}
 
 
 def test_a_parameter_that_may_not_be_set_armed_is_set_disarmed():
     loop = loop_of(settings_of("fish"))
-    assert tell(loop, "set", "FS_LATE", 2.0) is None
-    assert loop.helm.params.differing() == {"FS_LATE": 2.0}
+    assert send(loop, "set", "FS_LATE", 2.0) is None
+    assert loop.handler.params.differing() == {"FS_LATE": 2.0}

@@ -12,8 +12,8 @@ from caudal.onboard.log.recorder import Recorder
 from caudal.onboard.params.store import ParamStore
 from caudal.tools.cli.replay import replay
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.simulate.fleet import Fleet
-from caudal.tools.vehicle_run.param_keeper import keep, let_go
+from caudal.tools.simulate.simulation import Simulation
+from caudal.tools.vehicle_run.param_keeper import close_all, keep
 from caudal.tools.vehicle_run.recording import about_run
 from tests.conftest import EEL, ROOT
 from tests.params.tuned import settings_of
@@ -45,20 +45,20 @@ def test_a_run_with_sets_replays_to_the_bit(tmp_path, vehicle):
     params = opened.settings["params"]
     first = sets.pop(0)
     ParamStore(path, vehicle, params).save(dict([first]))
-    fleet = Fleet(opened, name, Args.seed)
+    simulation = Simulation(opened, name, Args.seed)
     with Recorder(log, about_run(Args, opened, name, "sim"), lossless=True) as recorder:  # type: ignore[arg-type]
-        fleet.record(recorder)
-        keep(fleet.swimmers, ParamStore(path, vehicle, params), recorder)
-        fleet.arm()
-        loop = fleet.swimmers[0].loop
+        simulation.record(recorder)
+        keep(simulation.instances, ParamStore(path, vehicle, params), recorder)
+        simulation.arm()
+        loop = simulation.instances[0].loop
         for param, value in [*sets, (first[0], -1e9), ("NONE", 1)]:
             for _ in range(30):
-                fleet.step()
-            loop.tell("set", param, value, ticket=param)
+                simulation.step()
+            loop.send("set", param, value, ticket=param)
         for _ in range(30):
-            fleet.step()
-        let_go(fleet.swimmers)
-    assert loop.helm.params.differing() == dict([first, *sets])
+            simulation.step()
+        close_all(simulation.instances)
+    assert loop.handler.params.differing() == dict([first, *sets])
     assert ParamStore(path, vehicle, params).load() == dict([first, *sets])
     orders = [event.details for event in Log(log).events if event.kind == "order"]
     assert [order["kind"] for order in orders] == ["load", "arm", *["set"] * (len(sets) + 2)]
@@ -70,14 +70,14 @@ def test_replay_sees_a_set_that_is_not_in_the_log(tmp_path):
     """The same run against itself with one set left out: the comparison can fail."""
     opened, name, _ = open_scenario("rov", [], "station")
     log = tmp_path / "run.mcap"
-    fleet = Fleet(opened, name, Args.seed)
+    simulation = Simulation(opened, name, Args.seed)
     with Recorder(log, about_run(Args, opened, name, "sim"), lossless=True) as recorder:  # type: ignore[arg-type]
-        fleet.record(recorder)
-        fleet.arm()
+        simulation.record(recorder)
+        simulation.arm()
         for k in range(60):
             if k == 30:  # behind the back of loop and log
-                assert fleet.swimmers[0].loop.helm.params.set("YAW_P", 6.0, False) is None
-            fleet.step()
+                assert simulation.instances[0].loop.handler.params.set("YAW_P", 6.0, False) is None
+            simulation.step()
     assert not replay(Log(log))["identical"]
 
 
@@ -118,14 +118,14 @@ def test_a_disk_that_is_full_costs_the_keeping_and_nothing_else(caudal):
     program = f"""
 import sys
 from caudal.tools.cli import main as cli
-from caudal.tools.simulate import fleet
+from caudal.tools.simulate import simulation
 path = {str(caudal.folder / "rov.params")!r}
-tick = fleet.Own.tick
+tick = simulation.Own.tick
 def told(self, time_ns, late_us):
     if self.loop.ticks == 10:
         self.loop.tell("set", "YAW_P", 5.0)
     tick(self, time_ns, late_us)
-fleet.Own.tick = told
+simulation.Own.tick = told
 sys.exit(cli.main(["run", "rov", "--for", "1", "--params", path, "--log", "run.mcap", "--json"]))
 """
     path = a_store(caudal.folder, {"YAW_P": 3.0})

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caudal.onboard.params.store import Keeper, ParamStore, StoreError
+from caudal.onboard.params.store import ParamStore, ParamWriter, StoreError
 from caudal.onboard.params.update import checked
 from tests.conftest import ROOT
-from tests.params.tuned import loop_of, settings_of, tell
+from tests.params.tuned import loop_of, send, settings_of
 
 PARAMS = settings_of("fish")["params"]
 ABOUT = {param["name"]: param for param in PARAMS}
@@ -45,15 +45,15 @@ def test_what_is_kept_comes_back_to_the_bit(tmp_path_factory, values):
 )
 def test_a_set_is_taken_within_its_range_and_nowhere_else(name, value):
     loop = LOOP
-    before = {name: loop.helm.params.value(name) for name in loop.helm.params.names}
-    refusal = loop.helm.params.set(name, value, False)
+    before = {name: loop.handler.params.value(name) for name in loop.handler.params.names}
+    refusal = loop.handler.params.set(name, value, False)
     number = isinstance(value, int | float) and not isinstance(value, bool)
     fits = name in ABOUT and number and ABOUT[name]["low"] <= value <= ABOUT[name]["high"]
     assert (refusal is None) == fits
     if fits:
-        assert loop.helm.params.value(name) == value
-        assert loop.helm.params.set(name, before[name], False) is None
-    assert {name: loop.helm.params.value(name) for name in loop.helm.params.names} == before
+        assert loop.handler.params.value(name) == value
+        assert loop.handler.params.set(name, before[name], False) is None
+    assert {name: loop.handler.params.value(name) for name in loop.handler.params.names} == before
 
 
 LOOP = loop_of(settings_of("fish"))
@@ -247,18 +247,18 @@ def test_a_link_stays_a_link_and_the_file_behind_it_is_kept(tmp_path, there):
 def test_a_keeper_keeps_the_last_of_all_sets_and_tells_when_it_cannot(tmp_path):
     path = tmp_path / "folder" / "fish.params"
     loop = loop_of(settings_of("fish"))
-    keeper = Keeper(a_store(path))
+    keeper = ParamWriter(a_store(path))
     for value in (2.1, 2.2, 2.3):
-        assert tell(loop, "set", "BEAT_MAX", value) is None
-        keeper.heed(loop)
-    assert tell(loop, "set", "BEAT_MAX", 99.0) is not None
-    keeper.heed(loop)
+        assert send(loop, "set", "BEAT_MAX", value) is None
+        keeper.update(loop)
+    assert send(loop, "set", "BEAT_MAX", 99.0) is not None
+    keeper.update(loop)
     keeper.close()
     assert a_store(path).load() == {"BEAT_MAX": 2.3} and not keeper.troubled and keeper.news() == []
     os.symlink("/dev/full", path.with_name("fish.params.new"))
-    keeper = Keeper(a_store(path))
-    assert tell(loop, "set", "DIVE_P", 1.0) is None
-    keeper.heed(loop)
+    keeper = ParamWriter(a_store(path))
+    assert send(loop, "set", "DIVE_P", 1.0) is None
+    keeper.update(loop)
     keeper.close()
     assert keeper.troubled and len(keeper.news()) == 1 and keeper.news() == []
     assert a_store(path).load() == {"BEAT_MAX": 2.3}
@@ -266,10 +266,10 @@ def test_a_keeper_keeps_the_last_of_all_sets_and_tells_when_it_cannot(tmp_path):
 
 def test_a_default_is_not_kept(tmp_path):
     loop = loop_of(settings_of("fish"))
-    keeper = Keeper(a_store(tmp_path / "fish.params"))
+    keeper = ParamWriter(a_store(tmp_path / "fish.params"))
     for value in (2.5, 3.0):  # and back
-        assert tell(loop, "set", "BEAT_MAX", value) is None
-        keeper.heed(loop)
+        assert send(loop, "set", "BEAT_MAX", value) is None
+        keeper.update(loop)
     keeper.close()
     assert json.loads((tmp_path / "fish.params").read_text())["values"] == {}
 

@@ -49,7 +49,7 @@ def first_scenario(settings: dict[str, Any]) -> dict[str, Any]:
 def loop_of(settings: dict[str, Any], scenario: str | None = None, seed: int = 1) -> Any:
     chosen = settings["scenarios"][scenario] if scenario else first_scenario(settings)
     loop = build_loop(settings, chosen, Noise(settings, seed))
-    loop.watch.step = _without_action(loop.watch.step)
+    loop.monitor.step = _without_action(loop.monitor.step)
     return loop
 
 
@@ -74,8 +74,8 @@ def ticked(loop: Any, ticks: int) -> list[Any]:
     return seen
 
 
-def tell(loop: Any, *order: Any) -> str | None:
+def send(loop: Any, *order: Any) -> str | None:
     """Why it was refused, or None."""
-    loop.tell(*order)
+    loop.send(*order)
     loop.tick()
     return loop.taken[-1][3]

@@ -116,7 +116,7 @@ def test_beside_another_estimator_it_leaves_heading_and_depth_alone():
     bench.state.estimate.depth_m = 7.0
     bench.driver.counts.update(COUNTS)
     bench.board.sense()
-    bench.estimator.lie(bench.state)
+    bench.estimator.fill_attitude(bench.state)
     assert (bench.state.estimate.heading_rad, bench.state.estimate.turn_rate_rad_s) == (9.0, 8.0)
     assert bench.state.estimate.depth_m == 7.0
     assert (bench.state.estimate.pitch_rad, bench.state.estimate.roll_rad) == (-0.2, 0.3)

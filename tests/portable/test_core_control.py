@@ -8,7 +8,7 @@ from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import FINE_BITS, fine, fixed
 from caudal.onboard.control.pid import FinePid, Pid
 from caudal.onboard.control.swim_law import SwimLaw
-from caudal.onboard.control.tail import Inverse, Tail
+from caudal.onboard.control.tail import SwimInverse, Tail
 from caudal.onboard.core.state import State, Want
 from caudal.onboard.gait.build import build_gait
 from caudal.onboard.guidance.schedule import Schedule
@@ -215,7 +215,7 @@ def test_wanting_nothing_at_rest_stills_the_tail():
 def test_the_inverse_stage_takes_an_unknown_speed_as_rest():
     state = State(build_board(settings(), BenchDriver(), 100), 10000)
     state.want.acceleration_m_s2 = 0.03
-    Inverse(law()).step(state)
+    SwimInverse(law()).step(state)
     assert abs(state.want.frequency_hz - inverted(0.03, 0.0, 0.0).frequency_hz) < 1e-12
 
 

@@ -4,8 +4,18 @@ from bench_vehicle import BenchDriver, failsafe, sensor, servo
 
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import ONE, fixed
-from caudal.onboard.core.failsafe import ACTIONS, DISARM, HOLD, NEUTRAL, NONE, SURFACE, WARN, Row, Watch
-from caudal.onboard.core.limiter import Gate
+from caudal.onboard.core.failsafe import (
+    ACTIONS,
+    DISARM,
+    HOLD,
+    NEUTRAL,
+    NONE,
+    SURFACE,
+    WARN,
+    FailsafeMonitor,
+    FailsafeRule,
+)
+from caudal.onboard.core.limiter import OutputLimiter
 from caudal.onboard.core.modes import AUTO, TAIL
 from caudal.onboard.core.modes import HOLD as HOLD_MODE
 from caudal.onboard.core.modes import SURFACE as SURFACE_MODE
@@ -28,15 +38,15 @@ class Bench:
         self.board = build_board(channels, self.driver, 100)
         self.state = State(self.board, 10000)
         self.state.armed = armed
-        self.rows = [Row(row, self.board, 100) for row in rows]
-        self.watch = Watch(self.rows, TAIL)
-        self.gate = Gate(self.board, 100)
+        self.rows = [FailsafeRule(row, self.board, 100) for row in rows]
+        self.monitor = FailsafeMonitor(self.rows, TAIL)
+        self.limiter = OutputLimiter(self.board, 100)
 
     def step(self, ticks=1):
         for _ in range(ticks):
             self.board.sense()
-            self.watch.step(self.state)
-            self.gate.step(self.state)
+            self.monitor.step(self.state)
+            self.limiter.step(self.state)
         return self.state.outputs
 
     def ticks_until_active(self, wanted=True, most=500):
@@ -220,7 +230,7 @@ def test_neither_a_delay_nor_a_clearing_goes_on_while_nothing_is_known():
 
 def test_a_vehicle_that_cannot_hold_goes_up_instead():
     bench = Bench(lost("hold"))
-    bench.watch = Watch(bench.rows, {AUTO: (), SURFACE_MODE: ()})
+    bench.monitor = FailsafeMonitor(bench.rows, {AUTO: (), SURFACE_MODE: ()})
     bench.driver.counts["heading"] = None
     bench.step(5)
     assert bench.state.action == HOLD and bench.state.mode == SURFACE_MODE
@@ -292,7 +302,7 @@ def test_after_off_a_servo_starts_from_where_it_was():
 def test_after_off_an_actuator_that_does_not_stay_starts_from_rest():
     bench = Bench(failsafe("a", "not_armed", "disarm"))
     bench.board.actuators[1].map.stays = False
-    bench.gate = Gate(bench.board, 100)
+    bench.limiter = OutputLimiter(bench.board, 100)
     bench.state.commands = [ONE, ONE]
     bench.step(100)
     bench.state.armed = False
@@ -317,7 +327,7 @@ def test_the_state_says_whether_commands_got_through():
 def test_slow_halves_what_pushes_and_leaves_joints_their_room():
     bench = Bench(lost("slow"))
     bench.board.actuators[1].map.pushes = True
-    bench.gate = Gate(bench.board, 100)
+    bench.limiter = OutputLimiter(bench.board, 100)
     bench.state.commands = [ONE, ONE]
     assert bench.step(200) == [ONE, ONE]
     bench.driver.counts["heading"] = None

@@ -1,6 +1,5 @@
 """The bench wire: the same bytes on every runtime, and what comes out of the decoder whatever goes in."""
 
-from caudal.onboard.link.arrivals import DUPLICATE, LATE, NEW, TICKS, Arrivals
 from caudal.onboard.link.dead_man import DeadMan
 from caudal.onboard.link.frame import (
     BYE,
@@ -14,6 +13,7 @@ from caudal.onboard.link.frame import (
     crc16,
     wire_size,
 )
+from caudal.onboard.link.frame_counters import DUPLICATE, LATE, NEW, TICKS, FrameCounters
 from caudal.onboard.link.hello import SIZE, VERSION, Hello, read_hello
 from caudal.onboard.link.layout import Layout, outputs_layout, readings_layout, width
 
@@ -100,7 +100,7 @@ def test_frames_come_whole_out_of_any_chunks():
         for start in range(0, len(stream), piece):
             frames += received(decoder, stream[start : start + piece])
         assert frames == sent
-        assert decoder.arrivals.bad == 0
+        assert decoder.counters.bad == 0
 
 
 def test_only_the_first_count_bytes_of_a_chunk_are_read():
@@ -117,7 +117,7 @@ def test_behind_garbage_without_an_end_at_most_one_frame_is_lost():
     for garbage in (b"\x01", b"\xff" * 5, b"\x07" * 5000, good[0][:-1], good[0][:4]):
         decoder = Decoder({OUTPUTS: 3})
         assert received(decoder, garbage + good[1] + good[2]) == [(OUTPUTS, 2, 2, b"abc")]
-        assert decoder.arrivals.bad == 1
+        assert decoder.counters.bad == 1
         decoder = Decoder({OUTPUTS: 3})
         behind_an_end = received(decoder, garbage + DELIMITER + good[1] + good[2])
         assert behind_an_end[-2:] == [(OUTPUTS, 1, 1, b"abc"), (OUTPUTS, 2, 2, b"abc")]
@@ -126,7 +126,7 @@ def test_behind_garbage_without_an_end_at_most_one_frame_is_lost():
 def test_lone_delimiters_are_neither_frames_nor_errors():
     decoder = Decoder({BYE: 0})
     assert received(decoder, DELIMITER * 50) == []
-    assert decoder.arrivals.bad == 0 and decoder.arrivals.good == 0
+    assert decoder.counters.bad == 0 and decoder.counters.good == 0
 
 
 def test_a_frame_of_an_unexpected_kind_or_size_is_not_let_through():
@@ -135,7 +135,7 @@ def test_a_frame_of_an_unexpected_kind_or_size_is_not_let_through():
     assert received(decoder, encoded(OUTPUTS, 0, 0, b"123")) == []
     assert received(decoder, encoded(READINGS, 0, 0, b"1234")) == []
     assert received(decoder, encoded(63, 0, 0, b"")) == []
-    assert decoder.arrivals.bad == 4
+    assert decoder.counters.bad == 4
     assert len(received(decoder, encoded(OUTPUTS, 0, 0, b"1234"))) == 1
 
 
@@ -151,58 +151,58 @@ def test_what_cannot_be_sent_is_refused_in_a_sentence():
 
 
 def test_arrivals_count_what_was_lost_came_twice_or_came_late():
-    arrivals = Arrivals()
-    assert arrivals.place(False, 65534, 10) == NEW
-    assert arrivals.place(False, 65535, 11) == NEW
-    assert arrivals.place(False, 65535, 11) == DUPLICATE
-    assert arrivals.place(False, 3, 15) == NEW  # 0, 1 and 2 did not come
-    assert arrivals.place(False, 4, 15) == NEW  # a second frame of one tick
-    assert arrivals.place(False, 1, 13) == LATE
-    assert arrivals.place(False, 5, 16) == NEW
-    assert (arrivals.good, arrivals.lost, arrivals.duplicate, arrivals.late) == (7, 3, 1, 1)
+    counters = FrameCounters()
+    assert counters.place(False, 65534, 10) == NEW
+    assert counters.place(False, 65535, 11) == NEW
+    assert counters.place(False, 65535, 11) == DUPLICATE
+    assert counters.place(False, 3, 15) == NEW  # 0, 1 and 2 did not come
+    assert counters.place(False, 4, 15) == NEW  # a second frame of one tick
+    assert counters.place(False, 1, 13) == LATE
+    assert counters.place(False, 5, 16) == NEW
+    assert (counters.good, counters.lost, counters.duplicate, counters.late) == (7, 3, 1, 1)
 
 
 def test_ticks_keep_their_order_where_they_wrap():
-    arrivals = Arrivals()
-    assert arrivals.place(False, 0, TICKS) == NEW
-    assert arrivals.place(False, 1, 0) == NEW
-    assert arrivals.place(False, 0, TICKS) == LATE
+    counters = FrameCounters()
+    assert counters.place(False, 0, TICKS) == NEW
+    assert counters.place(False, 1, 0) == NEW
+    assert counters.place(False, 0, TICKS) == LATE
 
 
 def test_a_hello_starts_the_order_anew():
-    arrivals = Arrivals()
-    arrivals.place(False, 40000, 9000)
-    assert arrivals.place(True, 0, 0) == NEW
-    assert arrivals.place(True, 0, 0) == NEW  # said again
-    assert arrivals.place(False, 2, TICKS >> 1) == NEW  # whatever its tick
-    assert arrivals.place(False, 3, 5) == LATE
-    assert arrivals.lost == 1
+    counters = FrameCounters()
+    counters.place(False, 40000, 9000)
+    assert counters.place(True, 0, 0) == NEW
+    assert counters.place(True, 0, 0) == NEW  # said again
+    assert counters.place(False, 2, TICKS >> 1) == NEW  # whatever its tick
+    assert counters.place(False, 3, 5) == LATE
+    assert counters.lost == 1
 
 
 def test_a_sender_that_started_anew_unheard_is_believed_at_its_second_frame():
-    arrivals = Arrivals()
-    arrivals.place(False, 40000, 9000)
-    assert arrivals.place(False, 7, 7) == LATE
-    assert arrivals.place(False, 8, 8) == NEW
-    assert arrivals.place(False, 9, 9) == NEW
-    assert arrivals.lost == 0
+    counters = FrameCounters()
+    counters.place(False, 40000, 9000)
+    assert counters.place(False, 7, 7) == LATE
+    assert counters.place(False, 8, 8) == NEW
+    assert counters.place(False, 9, 9) == NEW
+    assert counters.lost == 0
 
 
 def test_one_wrong_tick_that_got_through_does_not_silence_the_link():
-    arrivals = Arrivals()
-    arrivals.place(False, 5, 100)
-    assert arrivals.place(False, 6, 400000000) == NEW
-    assert arrivals.place(False, 7, 102) == LATE
-    assert arrivals.place(False, 8, 103) == NEW
+    counters = FrameCounters()
+    counters.place(False, 5, 100)
+    assert counters.place(False, 6, 400000000) == NEW
+    assert counters.place(False, 7, 102) == LATE
+    assert counters.place(False, 8, 103) == NEW
 
 
 def test_round_trips_are_smoothed_and_the_worst_is_kept():
-    arrivals = Arrivals()
+    counters = FrameCounters()
     for elapsed_us in [800] + [1600] * 60:
-        arrivals.round_trip(elapsed_us)
-    arrivals.round_trip(5000)
-    assert arrivals.worst_round_trip_us == 5000
-    assert 1590 <= arrivals.round_trip_us <= 1600 + 3400 // 8
+        counters.round_trip(elapsed_us)
+    counters.round_trip(5000)
+    assert counters.worst_round_trip_us == 5000
+    assert 1590 <= counters.round_trip_us <= 1600 + 3400 // 8
 
 
 def test_numbers_and_absences_cross_a_layout_unchanged():

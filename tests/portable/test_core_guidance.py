@@ -7,7 +7,7 @@ from bench_vehicle import ECHOES, NO_ECHO, BenchDriver, guidance, schedule, sett
 from caudal.hal.core.build import build_board
 from caudal.onboard.build import build_loop
 from caudal.onboard.core.state import Estimate, State
-from caudal.onboard.guidance.avoid import Recoil
+from caudal.onboard.guidance.avoid import BumperRecoil
 from caudal.onboard.guidance.detect import Detector
 from caudal.onboard.guidance.schedule import Schedule
 from caudal.onboard.guidance.tasks import ClosedPath, Pursue, Steering, Track, Wander
@@ -279,7 +279,7 @@ def recoiling(guide_ticks, recoil, state):
 
 def test_a_touched_bumper_backs_the_vehicle_off_for_a_while():
     driver, board, state = bench()
-    recoil = Recoil(guidance(), board, 10)
+    recoil = BumperRecoil(guidance(), board, 10)
     board.sense()
     assert recoiling(5, recoil, state) == 0
     driver.counts["bumper"] = 1
@@ -292,7 +292,7 @@ def test_a_touched_bumper_backs_the_vehicle_off_for_a_while():
 
 def test_a_touch_shorter_than_a_guidance_step_is_not_missed():
     driver, board, state = bench()
-    recoil = Recoil(guidance(), board, 10)
+    recoil = BumperRecoil(guidance(), board, 10)
     driver.counts["bumper"] = 1
     board.sense()
     recoil.watch(state)
@@ -308,7 +308,7 @@ def test_a_vehicle_without_a_bumper_never_backs_off():
     plain = guidance()
     plain["bumper"] = ""
     board.sense()
-    assert recoiling(5, Recoil(plain, board, 10), state) == 0
+    assert recoiling(5, BumperRecoil(plain, board, 10), state) == 0
 
 
 def test_a_mission_asks_for_a_mode_where_its_items_say_so_and_waits_until_it_is_there():

@@ -5,9 +5,9 @@ from bench_vehicle import BenchDriver, failsafe, schedule, sensor, servo, settin
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import ONE, fixed
 from caudal.onboard.build import build_loop
-from caudal.onboard.core.command_handler import Helm
-from caudal.onboard.core.failsafe import Row, Watch
-from caudal.onboard.core.limiter import Gate
+from caudal.onboard.core.command_handler import CommandHandler
+from caudal.onboard.core.failsafe import FailsafeMonitor, FailsafeRule
+from caudal.onboard.core.limiter import OutputLimiter
 from caudal.onboard.core.loop import ORDERS_WAITING, Loop, Stage
 from caudal.onboard.core.modes import TAIL
 from caudal.onboard.core.state import State
@@ -29,13 +29,13 @@ class Bench:
         names = ("estimate", "guide", "control")
         stages = [Stage(name, n, self.stage(name)) for name, n in zip(names, every)]
         state = State(board, 10000)
-        rows = [Row(failsafe("not_armed", "not_armed", "disarm"), board, 100)]
-        watch, gate = Watch(rows, TAIL), Gate(board, 100)
-        helm = Helm(state, TAIL, rows, {"by": "buoyancy"})
-        self.loop = Loop(board, state, stages[:1], watch, stages[1:], gate, helm, 100)
+        rows = [FailsafeRule(failsafe("not_armed", "not_armed", "disarm"), board, 100)]
+        monitor, limiter = FailsafeMonitor(rows, TAIL), OutputLimiter(board, 100)
+        handler = CommandHandler(state, TAIL, rows, {"by": "buoyancy"})
+        self.loop = Loop(board, state, stages[:1], monitor, stages[1:], limiter, handler, 100)
         self.spy("sense", board, "sense")
-        self.spy("watch", watch, "step")
-        self.spy("gate", gate, "step")
+        self.spy("monitor", monitor, "step")
+        self.spy("limiter", limiter, "step")
         self.spy("act", board, "act")
 
     def stage(self, name):
@@ -64,14 +64,16 @@ class Bench:
 def test_a_tick_runs_its_stages_in_order_gate_and_act_last():
     bench = Bench()
     bench.loop.tick()
-    assert bench.ran == ["sense", "estimate", "watch", "guide", "control", "gate", "act"]
+    assert bench.ran == ["sense", "estimate", "monitor", "guide", "control", "limiter", "act"]
 
 
 def test_a_stage_runs_every_nth_tick_from_the_first():
     bench = Bench((1, 5, 10))
     for _ in range(20):
         bench.loop.tick()
-    assert [bench.ran.count(name) for name in ("sense", "estimate", "watch", "guide", "control", "act")] == [
+    assert [
+        bench.ran.count(name) for name in ("sense", "estimate", "monitor", "guide", "control", "act")
+    ] == [
         20,
         20,
         20,
@@ -79,8 +81,8 @@ def test_a_stage_runs_every_nth_tick_from_the_first():
         2,
         20,
     ]
-    assert bench.ran[:7] == ["sense", "estimate", "watch", "guide", "control", "gate", "act"]
-    assert bench.ran[7:12] == ["sense", "estimate", "watch", "gate", "act"]
+    assert bench.ran[:7] == ["sense", "estimate", "monitor", "guide", "control", "limiter", "act"]
+    assert bench.ran[7:12] == ["sense", "estimate", "monitor", "limiter", "act"]
 
 
 def test_stages_see_the_tick_they_run_in():
@@ -122,13 +124,13 @@ def test_a_disarm_goes_before_all_that_waits_and_undoes_each_arm_among_it():
     bench = Bench()
     bench.loop.tick()
     for _ in range(20):
-        assert bench.loop.tell("station")
-        assert bench.loop.tell("arm")
+        assert bench.loop.send("station")
+        assert bench.loop.send("arm")
     for _ in range(2):
-        assert bench.loop.tell("disarm")  # once is enough
-    while bench.loop.tell("station"):
+        assert bench.loop.send("disarm")  # once is enough
+    while bench.loop.send("station"):
         pass
-    assert bench.loop.tell("disarm")  # however many wait
+    assert bench.loop.send("disarm")  # however many wait
     told = []
     for _ in range(5):
         bench.loop.tick()
@@ -145,7 +147,7 @@ def test_a_disarm_goes_before_all_that_waits_and_undoes_each_arm_among_it():
 def test_every_ticket_gets_its_answer_however_orders_overtake_each_other():
     bench = Bench()
     for ticket, kind in enumerate(("arm", "station", "disarm", "arm", "disarm", "station")):
-        bench.loop.tell(kind, ticket=ticket)
+        bench.loop.send(kind, ticket=ticket)
     bench.loop.tick()
     assert sorted(ticket for _, _, ticket, _ in bench.loop.taken) == [0, 1, 2, 3, 4, 5]
     assert not bench.loop.state.armed
@@ -160,17 +162,17 @@ def test_what_was_taken_is_taken_the_same_way_again():
     bench, again = Bench(), Bench()
     for heap in heaps:
         for kind in heap:
-            bench.loop.tell(kind)
+            bench.loop.send(kind)
         bench.loop.tick()
         for kind, values, _ in taken(bench.loop):
-            again.loop.tell(kind, *values)
+            again.loop.send(kind, *values)
         again.loop.tick()
         assert taken(again.loop) == taken(bench.loop)
         assert again.loop.state.armed == bench.loop.state.armed
 
 
 def test_an_exception_in_any_stage_ends_in_the_safe_state_with_its_reason():
-    for name in ("sense", "estimate", "watch", "guide", "control", "gate", "act"):
+    for name in ("sense", "estimate", "monitor", "guide", "control", "limiter", "act"):
         bench = Bench()
         bench.loop.arm()
         for _ in range(5):
@@ -249,7 +251,7 @@ def test_a_vehicle_swims_every_tick_and_guides_at_its_guidance_rate_and_in_a_new
     loop.stages[0] = Stage("guide", 1, Switch({0: Spy(), 2: Spy()}, 10).step)
     for tick in range(25):
         if tick == 14:
-            loop.tell("mode", "hold", "pilot")
+            loop.send("mode", "hold", "pilot")
         loop.tick()
     assert ran == [("step", 0), ("step", 10), ("begin", 14), ("step", 14), ("step", 20)]
 

@@ -4,7 +4,7 @@ from bench_vehicle import BenchDriver, failsafe, sensor, servo
 
 from caudal.hal.core.board import NEVER
 from caudal.hal.core.build import build_board
-from caudal.onboard.core.failsafe import Row
+from caudal.onboard.core.failsafe import FailsafeRule
 from caudal.onboard.core.failsafe_triggers import TRIGGERS
 from caudal.onboard.core.modes import MANUAL, MISSION, WRENCH
 from caudal.onboard.core.state import State
@@ -24,7 +24,7 @@ class Bench:
         self.board = build_board(channels, self.driver, 100)
         self.state = State(self.board, 10000)
         self.state.armed = True
-        self.row = Row(failsafe("row", trigger, "warn", **keys), self.board, 100)
+        self.row = FailsafeRule(failsafe("row", trigger, "warn", **keys), self.board, 100)
 
     def step(self, ticks=1, **counts):
         for name in counts:

@@ -12,10 +12,10 @@ from typing import Any
 from caudal.onboard.station.address import read_address
 from caudal.onboard.station.signing import Signing
 from caudal.onboard.station.stations import Stations
-from caudal.onboard.station.vehicle_link import Craft
+from caudal.onboard.station.vehicle_link import VehicleLink
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.simulate.fleet import Fleet
 from caudal.tools.simulate.on_request_faults import rehearsal
+from caudal.tools.simulate.simulation import Simulation
 
 PATIENCE_S = 60.0
 SLOW = [
@@ -65,47 +65,47 @@ class Afloat:
         paced: bool = True,
     ) -> None:
         opened, name, _ = open_scenario(vehicle, [*SLOW, *overrides], scenario)
-        self.fleet = Fleet(opened, name, seed=1)
-        self.swimmer = self.fleet.swimmers[0]
-        self.loop = self.swimmer.loop
+        self.simulation = Simulation(opened, name, seed=1)
+        self.instance = self.simulation.instances[0]
+        self.loop = self.instance.loop
         settings = dict(opened.settings)
         self.params = StandIn()
         if parameters:
-            self.loop.helm.params = self.params
+            self.loop.handler.params = self.params
             settings["params"] = self.params.settings
-        crafts = [
-            Craft(
-                swimmer.name,
-                swimmer.loop,
+        vehicle_links = [
+            VehicleLink(
+                instance.name,
+                instance.loop,
                 settings,
                 number=k,
                 origin=ORIGIN,
                 logs=logs,
-                rehearse=self._rehearse(opened, swimmer.name),
+                rehearse=self._rehearse(opened, instance.name),
             )
-            for k, swimmer in enumerate(self.fleet.swimmers)
+            for k, instance in enumerate(self.simulation.instances)
         ]
-        for swimmer, craft in zip(self.fleet.swimmers, crafts, strict=True):
-            swimmer.bridge = craft.bridge
-        self.craft = crafts[0]
+        for instance, vehicle_link in zip(self.simulation.instances, vehicle_links, strict=True):
+            instance.bridge = vehicle_link.bridge
+        self.vehicle_link = vehicle_links[0]
         self.notes: list[tuple[str, dict]] = []
         self.signing = signing
-        self.stations = Stations(crafts, [read_address(text) for text in addresses], signing)
+        self.stations = Stations(vehicle_links, [read_address(text) for text in addresses], signing)
         self.ticks = 0
         self.most_orders = 0  # taken in one tick
         self.late: list[float] = []  # by the wall clock, for those who print it
         self._paced = paced
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._swim, daemon=True)
-        self._after = self.swimmer.bridge.after
-        self.swimmer.bridge.after = self._keep_notes
+        self._after = self.instance.bridge.after
+        self.instance.bridge.after = self._keep_notes
 
     def _rehearse(self, vehicle: Any, name: str) -> Any:
-        befall = rehearsal(vehicle, self.fleet)
-        return lambda asked: befall(name, asked)
+        inject = rehearsal(vehicle, self.simulation)
+        return lambda asked: inject(name, asked)
 
     def __enter__(self) -> "Afloat":
-        self.fleet.step(0)  # compiles
+        self.simulation.step(0)  # compiles
         self.stations.start()
         if self._paced:
             self._thread.start()
@@ -116,7 +116,7 @@ class Afloat:
         if self._paced:
             self._thread.join()
         self.stations.stop()
-        self.fleet.safe()
+        self.simulation.safe()
         assert self.stations.errors == 0, self.notes
 
     def _keep_notes(self) -> list:
@@ -126,10 +126,10 @@ class Afloat:
         return notes
 
     def _swim(self) -> None:
-        period_s = self.fleet.period_us / 1e6
+        period_s = self.simulation.period_us / 1e6
         due_s = time.monotonic()
         while not self._ending.is_set():
-            self.fleet.step(0)
+            self.simulation.step(0)
             self.ticks += 1
             due_s += period_s
             now_s = time.monotonic()
@@ -143,7 +143,7 @@ class Afloat:
     @property
     def place_m(self) -> tuple[float, float]:
         """In the plant, not by its own belief."""
-        truth = dict(zip(self.swimmer.body.truth_fields, self.swimmer.body.truth(), strict=True))
+        truth = dict(zip(self.instance.body.truth_fields, self.instance.body.truth(), strict=True))
         return truth["x_m"], truth["y_m"]
 
     def moved_m(self, since: tuple[float, float]) -> float:

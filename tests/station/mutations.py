@@ -14,9 +14,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from caudal.onboard.build import build_loop
 from caudal.onboard.station.dialect import mavlink
 from caudal.onboard.station.signing import Signing
-from caudal.onboard.station.station_link import BYTES_A_SECOND, Peer
-from caudal.onboard.station.vehicle_link import Craft
-from caudal.tools.vehicle_run.config import NoDriver, open_controlled
+from caudal.onboard.station.station_link import BYTES_A_SECOND, StationLink
+from caudal.onboard.station.vehicle_link import VehicleLink
+from caudal.tools.vehicle_run.config import NullDriver, open_controlled
 from tests.station.afloat import ORIGIN, StandIn
 
 KEY = bytes(range(32))
@@ -28,15 +28,15 @@ class Bench:
 
     def __init__(self, signing: Signing | None, rehearse: Any = None) -> None:
         vehicle, _, scenario = open_controlled("fish", [], "track")
-        self.loop = build_loop(vehicle.settings, scenario, NoDriver())
-        self.loop.helm.params = StandIn(20)
-        settings = {**vehicle.settings, "params": self.loop.helm.params.settings}
-        self.craft = Craft("one", self.loop, settings, origin=ORIGIN, rehearse=rehearse)
+        self.loop = build_loop(vehicle.settings, scenario, NullDriver())
+        self.loop.handler.params = StandIn(20)
+        settings = {**vehicle.settings, "params": self.loop.handler.params.settings}
+        self.vehicle_link = VehicleLink("one", self.loop, settings, origin=ORIGIN, rehearse=rehearse)
         self.orders: list[tuple] = []
         self.said = 0
         self.signing = signing
         self.now_s = 0.0
-        bridge = self.craft.bridge
+        bridge = self.vehicle_link.bridge
         order, slot = bridge.order, bridge.slot
 
         def count_order(sender: Any, kind: str, *values: Any, ticket: Any = None) -> bool:
@@ -48,7 +48,7 @@ class Bench:
             slot(kind, *values)
 
         bridge.order, bridge.slot = count_order, count_slot  # type: ignore[method-assign]
-        self.peer = Peer("bench", [self.craft], signing, self._send, 1e6, whole=True)
+        self.peer = StationLink("bench", [self.vehicle_link], signing, self._send, 1e6, whole=True)
 
     def _send(self, data: bytes) -> bool:
         self.said += 1
@@ -61,10 +61,10 @@ class Bench:
 
     def tick(self) -> None:
         """The loop takes what came; the peer hears of it."""
-        self.craft.bridge.before()
+        self.vehicle_link.bridge.before()
         self.loop.tick()
-        self.craft.bridge.after()
-        for ticket, _, refusal in self.craft.bridge.answers():
+        self.vehicle_link.bridge.after()
+        for ticket, _, refusal in self.vehicle_link.bridge.answers():
             if ticket is not None:
                 ticket(refusal)
         assert self.loop.fault is None, self.loop.fault

@@ -17,16 +17,16 @@ YAW = mavlink.POSITION_TARGET_TYPEMASK_YAW_IGNORE
 
 
 def taken(bench: Bench) -> list[str]:
-    bench.craft.bridge.before()
+    bench.vehicle_link.bridge.before()
     bench.loop.tick()
     kinds = [kind for kind, *_ in bench.loop.taken]
-    bench.craft.bridge.after()
+    bench.vehicle_link.bridge.after()
     return kinds
 
 
 def test_a_disarm_goes_before_whatever_another_station_has_heaped_up():
     bench = Bench(None)
-    bridge = bench.craft.bridge
+    bridge = bench.vehicle_link.bridge
     loud, calm = "loud", "calm"
     while bridge.order(loud, "mode", "hold", ticket=print):
         pass
@@ -41,7 +41,7 @@ def test_a_disarm_goes_before_whatever_another_station_has_heaped_up():
 
 def test_stations_take_turns_and_one_that_asks_too_much_is_told():
     bench = Bench(None)
-    bridge = bench.craft.bridge
+    bridge = bench.vehicle_link.bridge
     asked = [bridge.order("loud", "mode", "hold") for _ in range(100)]
     assert sum(asked) == QUEUE
     assert bridge.order("calm", "begin", 3, ticket=len)
@@ -50,7 +50,7 @@ def test_stations_take_turns_and_one_that_asks_too_much_is_told():
 
 def test_an_arm_that_waits_does_not_undo_a_disarm_that_came_after_it():
     bench = Bench(None)
-    bridge = bench.craft.bridge
+    bridge = bench.vehicle_link.bridge
     bridge.order("one", "arm", ticket=len)
     bridge.order("two", "disarm", ticket=max)
     assert taken(bench) == ["disarm"]
@@ -61,7 +61,7 @@ def test_an_arm_that_waits_does_not_undo_a_disarm_that_came_after_it():
 
 def test_many_disarms_are_one_and_each_is_answered():
     bench = Bench(None)
-    bridge: Bridge = bench.craft.bridge
+    bridge: Bridge = bench.vehicle_link.bridge
     tickets = [object() for _ in range(500)]
     for ticket in tickets:
         bridge.order("panic", "disarm", ticket=ticket)
@@ -72,13 +72,13 @@ def test_many_disarms_are_one_and_each_is_answered():
 def test_however_many_parameters_are_set_a_few_a_second_are_taken_and_other_orders_go_past_them():
     """A set builds parts of the controller anew: eight in a tick made ticks late."""
     bench = Bench(None)
-    bridge = bench.craft.bridge
+    bridge = bench.vehicle_link.bridge
     bridge.order("pilot", "arm")
     assert taken(bench) == ["arm"] and bench.loop.state.armed
     sets, ticks = 0, 3 * bench.loop.rate_hz
     for tick in range(ticks):
         for sender in ("loud", "louder"):
-            while bridge.order(sender, "set", bench.loop.helm.params.names[tick % 2], 0.5):
+            while bridge.order(sender, "set", bench.loop.handler.params.names[tick % 2], 0.5):
                 pass
         if tick == 100:
             assert bridge.order("loud", "mode", "hold")
@@ -91,12 +91,12 @@ def test_however_many_parameters_are_set_a_few_a_second_are_taken_and_other_orde
 def test_an_order_for_which_the_loop_has_no_room_is_answered_too():
     """Else a station would wait for ever, and whoever uploads keep out all others."""
     bench = Bench(None)
-    while bench.loop.tell("station"):  # somebody else's, such as a view's
+    while bench.loop.send("station"):  # somebody else's, such as a view's
         pass
     for kind, *values in (("mission", []), ("set", "TUNE_003", 1.0)):
-        assert bench.craft.bridge.order("one", kind, *values, ticket=kind)
-    bench.craft.bridge.before()
-    answers = bench.craft.bridge.answers()
+        assert bench.vehicle_link.bridge.order("one", kind, *values, ticket=kind)
+    bench.vehicle_link.bridge.before()
+    answers = bench.vehicle_link.bridge.answers()
     assert sorted(answers) == [(kind, kind, f"{kind}: too many orders wait") for kind in ("mission", "set")]
 
 

@@ -15,7 +15,7 @@ import pytest
 from caudal.onboard.log.reader import Log
 from caudal.onboard.station.address import AddressError, read_address
 from caudal.onboard.station.links import LinkError
-from caudal.onboard.station.station_link import Peer
+from caudal.onboard.station.station_link import StationLink
 from caudal.onboard.station.stations import Stations
 from caudal.onboard.station.streams import KEPT, STALLED_S, Connection
 from caudal.tools.cli.main import main
@@ -122,9 +122,9 @@ def test_a_fleet_is_as_many_systems_and_only_a_disarm_is_for_all():
         for system in (1, 2, 3):
             assert pilot.command(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 1, system=system) == 0
         assert pilot.command(mavlink.MAV_CMD_NAV_LOITER_UNLIM, system=0, patience_s=0.5) is None
-        assert all(swimmer.loop.state.armed for swimmer in vehicle.fleet.swimmers)
+        assert all(instance.loop.state.armed for instance in vehicle.simulation.instances)
         assert pilot.command(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 0, system=0) == 0
-        until("all are disarmed", lambda: not any(s.loop.state.armed for s in vehicle.fleet.swimmers))
+        until("all are disarmed", lambda: not any(s.loop.state.armed for s in vehicle.simulation.instances))
         pilot.close()
 
 
@@ -182,7 +182,7 @@ def test_a_port_that_is_taken_and_a_device_that_is_not_there_get_a_sentence():
         (["--on", "hil:pty", "--mavlink", "udp:1"], "a bench has its own wire"),
         (["--mavlink", "udp:1", "--mavlink-origin", "91,0"], "is no place in degrees"),
         (["--mavlink", "udp:1", "--mavlink-key", "no-such-key"], "cannot read the key no-such-key"),
-        (["--arm", "1"], "--arm is for --on pi and --mavlink"),
+        (["--arm-after", "1"], "--arm-after is for --on pi and --mavlink"),
         (["--mavlink", "udp:1", "--set", 'station={autopilot="moon"}'], "station.autopilot"),
     ],
 )
@@ -255,8 +255,8 @@ def test_a_station_that_reads_nothing_is_hung_up_on_and_what_waits_for_it_is_bou
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     bench = Bench(None)
     with selectors.DefaultSelector() as selector:
-        line = Connection(ours, "deaf", selector, lambda name, send, rate, whole: Peer(
-            name, [bench.craft], None, send, rate, whole
+        line = Connection(ours, "deaf", selector, lambda name, send, rate, whole: StationLink(
+            name, [bench.vehicle_link], None, send, rate, whole
         ))  # fmt: skip
         for step in range(3000):  # half a minute, as fast as it goes
             now_s = 100 + step / 100

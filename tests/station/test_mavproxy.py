@@ -112,6 +112,6 @@ def test_mavproxy_lets_a_fault_happen_as_the_document_says(tmp_path):
             proxy.reads("Loaded module message")
             at = proxy.type("""message STATUSTEXT 6 "b'fault silent:depth'\"""")
             proxy.reads("fault silent:depth: done", at)
-            until("it is silent", lambda: len(vehicle.swimmer.body.on_counts) == 1)
+            until("it is silent", lambda: len(vehicle.instance.body.on_counts) == 1)
         finally:
             proxy.close()

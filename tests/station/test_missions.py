@@ -28,7 +28,10 @@ class Uploader:
         self.pack = station(None)
         self.said: list = []
         say = self.bench.peer.say
-        self.bench.peer.say = lambda craft, message: (self.said.append(message), say(craft, message))
+        self.bench.peer.say = lambda vehicle_link, message: (
+            self.said.append(message),
+            say(vehicle_link, message),
+        )
 
     def send(self, *messages) -> None:
         for message in messages:
@@ -78,7 +81,7 @@ def test_a_late_answer_to_an_older_upload_does_not_drop_the_newer_one():
         one.send(mavlink.MAVLink_mission_item_int_message(1, 1, k, 6, 16, 0, 1, 0, 0, 0, NAN, *PLACE, 0))
     one.bench.tick()
     assert [ack.type for ack in one.heard("MISSION_ACK")] == [mavlink.MAV_MISSION_ACCEPTED]
-    assert len(one.mission) == len(one.bench.craft.plan.items) == 2
+    assert len(one.mission) == len(one.bench.vehicle_link.plan.items) == 2
 
 
 def test_an_upload_right_behind_a_clearing_is_taken():
@@ -104,7 +107,7 @@ def test_a_clearing_behind_an_upload_that_is_still_under_way_clears_it_and_is_th
     one.send(mavlink.MAVLink_mission_clear_all_message(1, 1, 0))  # the loop has heard of neither
     assert not one.heard("MISSION_ACK")
     one.bench.tick()
-    assert one.mission == one.bench.craft.plan.items == []
+    assert one.mission == one.bench.vehicle_link.plan.items == []
     assert [ack.type for ack in one.heard("MISSION_ACK")] == [mavlink.MAV_MISSION_ACCEPTED]
 
 
@@ -123,7 +126,7 @@ def test_a_clearing_is_answered_to_whoever_asked_for_it():
 
 def test_whatever_swims_no_missions_has_none_after_a_clearing():
     one = Uploader()
-    one.bench.craft.modes.remove("mission")
+    one.bench.vehicle_link.modes.remove("mission")
     one.send(mavlink.MAVLink_mission_clear_all_message(1, 1, 0))
     assert [ack.type for ack in one.heard("MISSION_ACK")] == [mavlink.MAV_MISSION_ACCEPTED]
     assert not one.bench.orders
@@ -146,13 +149,13 @@ def item(command: int, place: tuple[int, int, float] = PLACE, frame: int = GLOBE
     ],
 )
 def test_an_item_is_a_way_to_go_and_what_to_do_then(command, place, places, mode):
-    craft = Bench(None).craft
-    steps = item(command, place).steps(craft, None)
+    vehicle_link = Bench(None).vehicle_link
+    steps = item(command, place).steps(vehicle_link, None)
     assert [step for step in steps if isinstance(step, str)] == ([mode] if mode else [])
     ways = [step for step in steps if not isinstance(step, str)]
     assert len(ways) == places and steps == ways + ([mode] if mode else [])
     if places:
-        assert ways[0] == item(WAYPOINT).steps(craft, None)[0]
+        assert ways[0] == item(WAYPOINT).steps(vehicle_link, None)[0]
 
 
 @pytest.mark.parametrize("command", [UNLIMITED, LAND])
@@ -167,29 +170,29 @@ def test_an_item_is_a_way_to_go_and_what_to_do_then(command, place, places, mode
     ],
 )
 def test_zero_is_a_place_in_metres_and_none_on_the_globe(command, frame, place, way):
-    steps = item(command, place, frame).steps(Bench(None).craft, None)
+    steps = item(command, place, frame).steps(Bench(None).vehicle_link, None)
     assert steps[:-1] == way and isinstance(steps[-1], str)
 
 
 @pytest.mark.parametrize("frame", [LOCAL, GLOBE])
 def test_a_way_point_without_a_place_is_refused(frame):
     with pytest.raises(Wrong, match="has no place"):
-        item(WAYPOINT, UNSAID, frame).steps(Bench(None).craft, None)
+        item(WAYPOINT, UNSAID, frame).steps(Bench(None).vehicle_link, None)
 
 
 def test_on_its_way_to_where_it_surfaces_it_stays_as_deep_as_it_was():
-    craft = Bench(None).craft
+    vehicle_link = Bench(None).vehicle_link
     ashore = 473978000, 85456000, 0.0  # as stations write it
-    (_, _, depth_m, _), _ = item(LAND, ashore).steps(craft, 0.7)
+    (_, _, depth_m, _), _ = item(LAND, ashore).steps(vehicle_link, 0.7)
     assert depth_m == 0.7
 
 
 def test_an_item_is_reached_when_the_last_of_its_steps_is_done():
     plan = Plan()
     kinds = [SPEED, WAYPOINT, SPEED, LAND, RETURN]
-    craft = Bench(None).craft
+    vehicle_link = Bench(None).vehicle_link
     items = [item(kind) for kind in kinds]
-    plan.take(items, [one.steps(craft, 0.5) for one in items])  # a place; a place, a mode; a mode
+    plan.take(items, [one.steps(vehicle_link, 0.5) for one in items])  # a place; a place, a mode; a mode
     assert [plan.ended_by(step) for step in range(-1, 5)] == [None, 1, None, 3, 4, None]
     assert [plan.step_from(k) for k in range(6)] == [0, 0, 1, 1, 3, None]
     assert [plan.item_of(step) for step in range(5)] == [1, 3, 3, 4, 4]
@@ -197,6 +200,6 @@ def test_an_item_is_reached_when_the_last_of_its_steps_is_done():
 
 def test_a_mission_asks_for_no_mode_that_is_a_pilots():
     one = Uploader()
-    one.bench.loop.tell("mission", [[0.0, 0.0, 0.5, 0.0], "manual"])
+    one.bench.loop.send("mission", [[0.0, 0.0, 0.5, 0.0], "manual"])
     one.bench.tick()
     assert "item 1 asks for mode 'manual'" in one.bench.loop.taken[0][3] and one.mission == []

@@ -8,7 +8,7 @@ import pytest
 from caudal.onboard.station.dialect import mavlink
 from caudal.onboard.station.links import MOST_PEERS
 from caudal.onboard.station.signing import GRACE, SECOND, KeyFileError, Signing
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.config.vehicle import open_vehicle
 from caudal.tools.simulate.on_request_faults import rehearsal
 from tests.station import mutations
@@ -79,7 +79,9 @@ def test_however_much_a_station_is_answered_it_is_told_of_every_failsafe():
     pack, texts = station(None), []
     bench.peer._send = lambda data: texts.append(data) or True
     session = bench.peer.sessions[1]
-    session.craft.active_rows = lambda snapshot: [("leak", 4), ("too_deep", 4)] if bench.loop.ticks else []
+    session.vehicle_link.active_rows = lambda snapshot: (
+        [("leak", 4), ("too_deep", 4)] if bench.loop.ticks else []
+    )
     for k in range(300):
         asked = mavlink.MAVLink_param_set_message(1, 1, b"NOBODY_%d" % (k % 200), 1.0, 9)
         bench.hear(asked.pack(pack))
@@ -239,7 +241,7 @@ def test_set_points_and_sticks_that_are_no_numbers_never_reach_the_loop():
         bench.hear(mavlink.MAVLink_manual_control_message(1, *axes, 0).pack(pack))
     assert not [order for order in bench.orders if order[0] in ("sticks", "goto", "set", "arm", "mode")]
     bench.tick()
-    assert bench.loop.helm.params.values["TUNE_003"] == 0.75
+    assert bench.loop.handler.params.values["TUNE_003"] == 0.75
 
 
 def test_every_command_that_there_is_gets_one_answer():
@@ -247,10 +249,10 @@ def test_every_command_that_there_is_gets_one_answer():
     answers: list[int] = []
     send = bench.peer.say
 
-    def say(craft, message):
+    def say(vehicle_link, message):
         if message.get_type() == "COMMAND_ACK":
             answers.append(message.command)
-        send(craft, message)
+        send(vehicle_link, message)
 
     bench.peer.say = say
     numbers = sorted(number for number in mavlink.enums["MAV_CMD"] if number < 1 << 16)
@@ -269,16 +271,16 @@ def test_failures_are_rehearsed_between_ticks_by_the_loops_own_thread():
     said: list[tuple[str, str]] = []
 
     class Upset:
-        def upset(self, name: str, text: str) -> None:
+        def inject(self, name: str, text: str) -> None:
             if "battery" in text:
-                raise Refused("the battery is new")
+                raise UsageError("the battery is new")
             said.append((name, text))
 
-        def mend(self, name: str, what: str) -> None:
+        def clear(self, name: str, what: str) -> None:
             said.append((name, f"mended {what}"))
 
-    befall = rehearsal(vehicle, Upset())
-    bench = Bench(None, rehearse=lambda asked: befall("one", asked))
+    inject = rehearsal(vehicle, Upset())
+    bench = Bench(None, rehearse=lambda asked: inject("one", asked))
     m = mavlink
     asked = [
         (m.FAILURE_UNIT_SENSOR_BARO, m.FAILURE_TYPE_STUCK, 0),
@@ -290,9 +292,9 @@ def test_failures_are_rehearsed_between_ticks_by_the_loops_own_thread():
     ]
     results: list[int] = []
     send = bench.peer.say
-    bench.peer.say = lambda craft, message: (
+    bench.peer.say = lambda vehicle_link, message: (
         results.append(message.result) if message.get_type() == "COMMAND_ACK" else None,
-        send(craft, message),
+        send(vehicle_link, message),
     )
     for what in asked:
         bench.hear(m.MAVLink_command_long_message(1, 1, 420, 0, *what, 0, 0, 0, 0).pack(station(None)))

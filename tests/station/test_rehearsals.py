@@ -6,11 +6,11 @@ import pytest
 
 from caudal.onboard.station.dialect import mavlink
 from caudal.onboard.station.signing import Signing
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.config.vehicle import open_scenario, open_vehicle
 from caudal.tools.faults.kinds import upsets_of
-from caudal.tools.simulate.fleet import Fleet
 from caudal.tools.simulate.on_request_faults import rehearsal
+from caudal.tools.simulate.simulation import Simulation
 from tests.station.afloat import Afloat, free_port, until
 from tests.station.mutations import KEY, Bench, station
 from tests.station.pilots import Pilot
@@ -34,7 +34,7 @@ def test_faults_are_let_happen_and_mended_by_a_text(key):
     with Afloat(f"udp:{port}", signing=Signing(key, None) if key else None) as vehicle:
         pilot = Pilot(f"udpout:127.0.0.1:{port}", key)
         pilot.meet()
-        loop, body = vehicle.loop, vehicle.swimmer.body
+        loop, body = vehicle.loop, vehicle.instance.body
         assert ask(pilot, "fault hung:bus") == "fault hung:bus: done"
         until("the bus hangs", lambda: loop.state.host["bus_hung"])
         assert ask(pilot, "fault reads:leak*1") == "fault reads:leak*1: done"
@@ -65,7 +65,7 @@ def test_a_command_that_a_part_is_well_again_mends_that_part_alone():
     with Afloat(f"udp:{port}") as vehicle:
         pilot = Pilot(f"udpout:127.0.0.1:{port}")
         pilot.meet()
-        m, effects = mavlink, vehicle.swimmer.body
+        m, effects = mavlink, vehicle.instance.body
         for unit, failure in (
             (m.FAILURE_UNIT_SENSOR_BARO, m.FAILURE_TYPE_STUCK),
             (m.FAILURE_UNIT_SYSTEM_SERVO, m.FAILURE_TYPE_STUCK),
@@ -89,13 +89,13 @@ class Heard:
         self.results: list[int] = []
         say = self.bench.peer.say
 
-        def keep(craft, message):
+        def keep(vehicle_link, message):
             if message.get_type() == "STATUSTEXT":
                 text = message.text if isinstance(message.text, bytes) else message.text.encode()
                 self.texts.append(text.decode())
             if message.get_type() == "COMMAND_ACK":
                 self.results.append(message.result)
-            say(craft, message)
+            say(vehicle_link, message)
 
         self.bench.peer.say = keep
 
@@ -119,8 +119,8 @@ def test_a_command_breaks_the_one_of_a_kind_that_it_counts_to_and_all_of_them_fo
     opened = open_vehicle("fish")
     servos = [channel["name"] for channel in opened.settings["actuators"] if channel["map"] == "servo"]
     said: list[str] = []
-    befall = rehearsal(opened, SimpleNamespace(upset=lambda name, text: said.append(text)))
-    heard = Heard(None, lambda asked: befall("one", asked))
+    ask = rehearsal(opened, SimpleNamespace(inject=lambda name, text: said.append(text)))
+    heard = Heard(None, lambda asked: ask("one", asked))
 
     def inject(which: float, unit: int = mavlink.FAILURE_UNIT_SYSTEM_SERVO) -> tuple[int, list[str]]:
         said.clear()
@@ -165,29 +165,29 @@ def test_a_text_of_several_pieces_is_one_and_one_with_a_gap_is_none():
 @pytest.mark.parametrize("vehicle", ["fish", "rov"])
 def test_every_fault_that_there_is_can_be_rehearsed_or_says_in_a_sentence_why_not(vehicle):
     opened, name, _ = open_scenario(vehicle, [], None)
-    fleet = Fleet(opened, name, 1)
-    befall, refused = rehearsal(opened, fleet), []
+    simulation = Simulation(opened, name, 1)
+    inject, refused = rehearsal(opened, simulation), []
     for kind, target in upsets_of(opened):
         if kind in ("exception", "nan"):  # end a loop for good
             continue
-        refusal = befall(f"{vehicle}_1", f"fault {kind}:{target}")
-        fleet.step()
+        refusal = inject(f"{vehicle}_1", f"fault {kind}:{target}")
+        simulation.step()
         if refusal:
             refused.append(refusal)
         else:
-            assert befall(f"{vehicle}_1", f"mend {kind}:{target}") is None
-    assert fleet.fault is None
+            assert inject(f"{vehicle}_1", f"mend {kind}:{target}") is None
+    assert simulation.fault is None
     assert all("emulated chip" in why or "behind a wire" in why for why in refused)
 
 
 def test_no_fault_stops_the_time():
     """The same twice is two of it, however late; what never comes is refused, and so are too many."""
     opened, name, _ = open_scenario("rov", [], None)
-    fleet = Fleet(opened, name, 1)
+    simulation = Simulation(opened, name, 1)
     for _ in range(2):
-        fleet.upset("rov_1", "silent:depth@999999999")
-    with pytest.raises(Refused, match="never comes"):
-        fleet.upset("rov_1", "silent:depth@1e999")
-    with pytest.raises(Refused, match="at a time are enough"):
+        simulation.inject("rov_1", "silent:depth@999999999")
+    with pytest.raises(UsageError, match="never comes"):
+        simulation.inject("rov_1", "silent:depth@1e999")
+    with pytest.raises(UsageError, match="at a time are enough"):
         for _ in range(200):
-            fleet.upset("rov_1", "silent:depth")
+            simulation.inject("rov_1", "silent:depth")

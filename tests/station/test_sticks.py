@@ -46,8 +46,8 @@ def test_sticks_of_two_stations_do_not_alternate(monkeypatch):
         first.meet()
         second.meet()
         seen = set()
-        slot = vehicle.craft.bridge.slot
-        vehicle.craft.bridge.slot = lambda kind, *values: (
+        slot = vehicle.vehicle_link.bridge.slot
+        vehicle.vehicle_link.bridge.slot = lambda kind, *values: (
             seen.add(values) if kind == "sticks" else None,
             slot(kind, *values),
         )

@@ -69,7 +69,7 @@ def test_what_is_told_of_its_place_is_where_it_is_in_the_plant():
         until("the place is known", lambda: vehicle.loop.state.place is not None)
         assert pilot.mode(6) == mavlink.MAV_RESULT_ACCEPTED
         until("it is there", lambda: pilot.hear("ATTITUDE") and vehicle.moved_m((2.0, 1.2)) < 0.1)
-        truth = dict(zip(vehicle.swimmer.body.truth_fields, vehicle.swimmer.body.truth(), strict=True))
+        truth = dict(zip(vehicle.instance.body.truth_fields, vehicle.instance.body.truth(), strict=True))
         told = pilot.hear("LOCAL_POSITION_NED")
         assert (told.x, told.y) == pytest.approx((truth["x_m"], -truth["y_m"]), abs=0.1)
         globe = pilot.hear("GLOBAL_POSITION_INT")
@@ -205,10 +205,10 @@ def test_failsafes_and_refusals_are_told_in_words_and_files_are_not_there():
         pilot.mav.param_set_send(1, 1, b"TUNE_003", 5000.0, mavlink.MAV_PARAM_TYPE_REAL32)
         assert pilot.hear("PARAM_VALUE").param_value == 0.75
         assert any("lies outside -1000 to 1000" in text for text in pilot.texts)
-        vehicle.loop.tell("host", "computer_hot", 1)
+        vehicle.loop.send("host", "computer_hot", 1)
         told = pilot.hear("STATUSTEXT", where=lambda m: "failsafe computer_hot" in m.text)
         assert told.severity == mavlink.MAV_SEVERITY_WARNING
-        row = [row.name for row in vehicle.loop.watch.rows].index("computer_hot")
+        row = [row.name for row in vehicle.loop.monitor.rows].index("computer_hot")
         assert pilot.hear("NAMED_VALUE_INT", where=lambda m: m.value >> row & 1)
         pilot.mav.file_transfer_protocol_send(0, 1, 1, [7, 0, 0, 4] + [0] * 247)
         answer = pilot.hear("FILE_TRANSFER_PROTOCOL").payload
@@ -235,12 +235,12 @@ def test_why_it_could_not_be_armed_is_told_in_words_and_by_the_health_of_that_ch
         until("nothing bars it", healthy)
         assert pilot.command(mavlink.MAV_CMD_RUN_PREARM_CHECKS) == mavlink.MAV_RESULT_ACCEPTED
         assert "nothing bars arming" in pilot.texts
-        vehicle.loop.tell("host", "storage_full", 1)
+        vehicle.loop.send("host", "storage_full", 1)
         until("something bars it", lambda: not healthy())
         assert pilot.command(mavlink.MAV_CMD_RUN_PREARM_CHECKS) == mavlink.MAV_RESULT_ACCEPTED
         assert any(text.startswith("not armed: disk;") for text in pilot.texts)
         assert pilot.arm() == mavlink.MAV_RESULT_DENIED
-        vehicle.loop.tell("host", "storage_full", 0)
+        vehicle.loop.send("host", "storage_full", 0)
         until("nothing bars it any more", healthy)
         assert pilot.arm() == mavlink.MAV_RESULT_ACCEPTED and healthy()
         pilot.close()
@@ -248,9 +248,9 @@ def test_why_it_could_not_be_armed_is_told_in_words_and_by_the_health_of_that_ch
 
 def test_a_table_of_many_failsafes_is_told_as_far_as_a_whole_number_goes():
     bench = Bench(None)
-    snapshot = bench.craft.snapshot
+    snapshot = bench.vehicle_link.snapshot
     snapshot.active = 1 << 40 | 1 << 31 | 1 << 30 | 5
-    told = failsafes(bench.craft, snapshot)
+    told = failsafes(bench.vehicle_link, snapshot)
     assert told.pack(station(None)) and told.value == 1 << 30 | 5
 
 
@@ -299,7 +299,7 @@ def test_sticks_are_always_shares(x, y, z, r, axes):
 def test_the_vehicles_own_parameters_are_listed_set_refused_and_hold():
     port = free_port()
     with Afloat(f"udp:{port}", parameters=False) as vehicle:
-        params = vehicle.loop.helm.params
+        params = vehicle.loop.handler.params
         pilot = Pilot(f"udpout:127.0.0.1:{port}")
         pilot.meet()
         found = pilot.parameters()

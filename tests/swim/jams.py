@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from caudal.hal.core.fixed_point import ONE
 from caudal.hal.sim import SimDriver
 from caudal.tools.config.vehicle import Vehicle, open_scenario, open_vehicle
-from caudal.tools.simulate.fleet import Fleet, Own
+from caudal.tools.simulate.simulation import Own, Simulation
 
 JAM_S, FROM_S, UNTIL_S = 15.0, 30.0, 90.0
 VEHICLE, SCENARIO = "fish", "track"
@@ -82,22 +82,22 @@ def swim(
             loop.stages = [stage for stage in loop.stages if stage.name != "around"]
         return Own(name, loop, bodies[-1])
 
-    fleet = Fleet(vehicle, name, seed, launch)
-    fleet.arm()
-    loop, body = fleet.swimmers[0].loop, fleet.swimmers[0].body
+    simulation = Simulation(vehicle, name, seed, launch)
+    simulation.arm()
+    loop, body = simulation.instances[0].loop, simulation.instances[0].body
     rate_hz, found_s = vehicle.settings["rate_hz"], None
     errors, speeds = [], []
     for tick in range(round(until_s * rate_hz)):
         if tick == round(JAM_S * rate_hz) and joint:
             body.pulse_us = loop.board.actuators[names.index(joint)].map.to_device(int(angle_rad * ONE))
-        fleet.step()
+        simulation.step()
         if found_s is None and any(loop.state.not_following):
             found_s = tick / rate_hz - JAM_S
         if tick >= FROM_S * rate_hz and tick % 10 == 0:
             truth = dict(zip(body.truth_fields, body.truth(), strict=True))
             errors.append(off_path_m(scenario["path_m"], truth["x_m"], truth["y_m"]))
             speeds.append(truth["speed_m_s"])
-    assert fleet.fault is None, fleet.fault
+    assert simulation.fault is None, simulation.fault
     rms_m = math.sqrt(sum(e * e for e in errors) / len(errors))
     marked = [n for n, off in zip(names, loop.state.not_following, strict=True) if off]
     return Result(found_s, 1e3 * rms_m, 1e3 * max(errors), sum(speeds) / len(speeds), marked)

@@ -16,7 +16,7 @@ from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
 from caudal.tools.cli.replay import NEEDED, replay
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 
 SETTLED_S = 600.0
 EVERY_S = 1800.0
@@ -31,7 +31,7 @@ def resident_kb() -> int:
 
 def swim(vehicle_name: str, scenario: str, hours: float, log: Path) -> dict[str, float]:
     vehicle, name, _ = open_scenario(vehicle_name, [], scenario)
-    fleet = Fleet(vehicle, name, 0)
+    simulation = Simulation(vehicle, name, 0)
     about = {
         "vehicle": vehicle.name,
         "vehicle_file": vehicle.file.text,
@@ -39,26 +39,26 @@ def swim(vehicle_name: str, scenario: str, hours: float, log: Path) -> dict[str,
         "scenario": name,
         "on": "sim",
     }
-    ticks = round(hours * 3600e6 / fleet.period_us)
-    settled = round(SETTLED_S * 1e6 / fleet.period_us)
-    every = round(EVERY_S * 1e6 / fleet.period_us)
+    ticks = round(hours * 3600e6 / simulation.period_us)
+    settled = round(SETTLED_S * 1e6 / simulation.period_us)
+    every = round(EVERY_S * 1e6 / simulation.period_us)
     start_kb = most_kb = start_blocks = 0
     # a short queue: how far a long one fills up, and what it takes then, is the disk's doing
     with Recorder(log, about, lossless=True, limit=2000) as recorder:
-        fleet.record(recorder)
-        fleet.arm()
+        simulation.record(recorder)
+        simulation.arm()
         for tick in range(ticks):
-            fleet.step()
+            simulation.step()
             if tick == settled:
                 start_kb = most_kb = resident_kb()
                 start_blocks = sys.getallocatedblocks()
             if tick >= settled and tick % 1000 == 0:
                 most_kb = max(most_kb, resident_kb())
             if tick % every == 0:
-                at_h = tick * fleet.period_us / 3600e6
+                at_h = tick * simulation.period_us / 3600e6
                 print(f"{at_h:5.2f} h  {resident_kb()} kB, {sys.getallocatedblocks()} blocks", flush=True)
-            if fleet.fault:
-                raise SystemExit(f"ended at tick {tick}: {fleet.fault}")
+            if simulation.fault:
+                raise SystemExit(f"ended at tick {tick}: {simulation.fault}")
         end_kb = resident_kb()
         end_blocks = sys.getallocatedblocks()
     return {

@@ -5,19 +5,19 @@ from functools import cache
 import numpy as np
 
 from caudal.tools.config.vehicle import open_vehicle
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 
 
 @cache
 def swum(name: str, scenario: str, seed: int, *overrides: str) -> dict[str, np.ndarray]:
     """The truth of a whole run by field, a row a tick."""
     vehicle = open_vehicle(name, list(overrides))
-    fleet = Fleet(vehicle, scenario, seed)
-    body = fleet.swimmers[0].body
+    simulation = Simulation(vehicle, scenario, seed)
+    body = simulation.instances[0].body
     rows = []
-    fleet.arm()
-    for _ in range(round(vehicle.scenario(scenario)[1]["duration_s"] * 1e6 / fleet.period_us)):
-        fleet.step()
+    simulation.arm()
+    for _ in range(round(vehicle.scenario(scenario)[1]["duration_s"] * 1e6 / simulation.period_us)):
+        simulation.step()
         rows.append(body.truth())
-    assert fleet.fault is None
+    assert simulation.fault is None
     return dict(zip(body.truth_fields, np.array(rows).T, strict=True))

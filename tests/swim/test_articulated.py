@@ -7,7 +7,7 @@ import pytest
 
 from caudal.onboard.log.reader import Log
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 
 TREE = "plant.model=tree"
 BLIND = ("guidance.weights.near=0", "guidance.weights.touch=0")  # sees, and does not care
@@ -22,16 +22,16 @@ def swim(
 ) -> tuple[list[dict[str, np.ndarray]], int]:
     """Truth of every vehicle by name, 100 times a second, and the collisions of them all."""
     vehicle, name, _ = open_scenario("fish", list(overrides), scenario)
-    fleet = Fleet(vehicle, name, seed)
-    rows: list[list[list[float]]] = [[] for _ in fleet.swimmers]
-    fleet.arm()
-    for _ in range(round(seconds * 1e6 / fleet.period_us)):
-        fleet.step()
-        for own, swimmer in zip(rows, fleet.swimmers, strict=True):
-            own.append(swimmer.body.truth())
-    assert fleet.fault is None
-    fields = fleet.swimmers[0].body.truth_fields
-    return [dict(zip(fields, np.array(own).T, strict=True)) for own in rows], fleet.world.collisions
+    simulation = Simulation(vehicle, name, seed)
+    rows: list[list[list[float]]] = [[] for _ in simulation.instances]
+    simulation.arm()
+    for _ in range(round(seconds * 1e6 / simulation.period_us)):
+        simulation.step()
+        for own, instance in zip(rows, simulation.instances, strict=True):
+            own.append(instance.body.truth())
+    assert simulation.fault is None
+    fields = simulation.instances[0].body.truth_fields
+    return [dict(zip(fields, np.array(own).T, strict=True)) for own in rows], simulation.world.collisions
 
 
 def schedule(*rows: tuple[float, float, float, float]) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario, open_vehicle
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 
 MODES = {"mode1": 5.0, "mode2": 10.0, "mode3": 10.0}  # mm of mean error that the hand may have
 BASE_MM = {
@@ -89,15 +89,15 @@ def test_it_runs_straight_nearly_as_fast_as_its_thrusters_push_ahead_and_astern(
 
 def test_told_to_hold_in_a_run_it_slows_down_as_straight_as_it_ran():
     vehicle, name, _ = open_scenario("hybrid", [], "speed")
-    fleet = Fleet(vehicle, name, seed=0)
-    loop = fleet.swimmers[0].loop
+    simulation = Simulation(vehicle, name, seed=0)
+    loop = simulation.instances[0].loop
     chain = loop.stages[0].account.chain
-    fleet.arm()
+    simulation.arm()
     bends, speeds = [], []
     for tick in range(36 * 50):
         if tick == 20 * 50:
-            loop.tell("mode", "hold", "pilot")
-        fleet.step()
+            loop.send("mode", "hold", "pilot")
+        simulation.step()
         bends.append(float(np.abs(chain.bend).max()))
         speeds.append(float(chain.velocity[0]))
     assert loop.fault is None and max(speeds) > 2.0 and abs(speeds[-1]) < 0.2
@@ -142,13 +142,13 @@ def test_with_a_dead_thruster_that_it_knows_of_the_hand_still_keeps_to_its_path(
 
 def test_a_thruster_found_dead_on_the_way_is_done_without_from_then_on():
     vehicle, name, _ = open_scenario("hybrid", ["plant.actuator.mid_z.dead_from_s=20.0"], "mode1")
-    fleet = Fleet(vehicle, name, seed=0)
-    loop = fleet.swimmers[0].loop
+    simulation = Simulation(vehicle, name, seed=0)
+    loop = simulation.instances[0].loop
     priority, gone = loop.stages[0].account, loop.board.actuator("mid_z")
-    fleet.arm()
+    simulation.arm()
     off_mm = []
     for tick in range(45 * 50):
-        fleet.step()
+        simulation.step()
         if tick > 30 * 50:
             hand = priority.aims[0]
             off = hand.lead.path - hand.stands(priority.chain, priority._seen.place)

@@ -19,8 +19,8 @@ from caudal.tools.campaign.chip_invariants import ChipPromises
 from caudal.tools.cli.compare import compare
 from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.faults.kinds import read_upset
-from caudal.tools.simulate.emulated_run import emulated_fleet
+from caudal.tools.faults.kinds import read_fault
+from caudal.tools.simulate.emulated_run import emulated_simulation
 
 SWIMS = [
     ("fish", "pool", 5),
@@ -108,28 +108,28 @@ def test_whatever_breaks_readings_are_right_or_absent_and_it_swims_on(fault):
 
 
 def test_pulses_are_back_after_a_brown_out_of_their_board(pool):
-    fault = read_upset("brown-out:pulses@0.5", pool[0])
-    fleet = emulated_fleet(*pool, 1, [fault])
-    promises = ChipPromises(pool[0], fleet.swimmers[0], fault)
-    fleet.arm()
+    fault = read_fault("brown-out:pulses@0.5", pool[0])
+    simulation = emulated_simulation(*pool, 1, [fault])
+    promises = ChipPromises(pool[0], simulation.instances[0], fault)
+    simulation.arm()
     for tick in range(550):
-        fleet.step()
+        simulation.step()
         promises.look(tick)
     promises.judge(550)
-    fleet.safe()
+    simulation.safe()
     assert promises.broken == [] and promises.reason and 0 < promises.pulses_back_s <= 0.1
 
 
 def test_a_reading_that_was_never_counted_is_found(pool):
     """The check can fail: a driver that invents a reading is caught."""
-    fleet = emulated_fleet(*pool, 1, [])
-    promises = ChipPromises(pool[0], fleet.swimmers[0], read_upset("nack:imu@5+0.5", pool[0]))
-    fleet.step()
+    simulation = emulated_simulation(*pool, 1, [])
+    promises = ChipPromises(pool[0], simulation.instances[0], read_fault("nack:imu@5+0.5", pool[0]))
+    simulation.step()
     promises.look(0)
-    fleet.swimmers[0].loop.board.counts[0] = 1234567
+    simulation.instances[0].loop.board.counts[0] = 1234567
     promises.look(1)
     assert "never counted" in promises.broken[0].what
-    fleet.safe()
+    simulation.safe()
 
 
 def test_faults_of_chips_are_for_chips_alone(capsys):
@@ -203,25 +203,25 @@ def test_after_a_kill_the_chip_pulses_on_and_the_next_start_ends_that(tmp_path, 
     process.kill()
     process.wait(60)
     assert any(pulses_of(registers))  # nobody was there to end it: what the OE pin and the watchdog are for
-    fleet = emulated_fleet(*pool, 1, [], registers)
+    simulation = emulated_simulation(*pool, 1, [], registers)
     assert not any(pulses_of(registers))
-    fleet.safe()
+    simulation.safe()
 
 
 def test_an_exception_in_a_controller_ends_the_pulses(tmp_path, pool):
     registers = tmp_path / "registers"
     vehicle, name = pool
-    fleet = emulated_fleet(vehicle, name, 1, [], registers)
-    fleet.arm()
+    simulation = emulated_simulation(vehicle, name, 1, [], registers)
+    simulation.arm()
     for _ in range(50):
-        fleet.step()
+        simulation.step()
     assert any(pulses_of(registers))
 
     def bug(state):
         raise ZeroDivisionError("a mistake")
 
-    fleet.swimmers[0].loop.stages[-1].step = bug
-    fleet.step()
-    assert "a mistake" in fleet.fault and not any(pulses_of(registers))
-    fleet.safe()
+    simulation.instances[0].loop.stages[-1].step = bug
+    simulation.step()
+    assert "a mistake" in simulation.fault and not any(pulses_of(registers))
+    simulation.safe()
     assert not any(pulses_of(registers))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from caudal.tools.config.vehicle import open_vehicle
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 
 SEEDS = range(3)
 CURRENT = "plant.tree.current_m_s=[0.05,0.02,0]"
@@ -24,27 +24,27 @@ NAMES = ("x", "y", "depth", "heading")
 def swim(scenario: str, seed: int, seconds: float, *overrides: str) -> dict[str, np.ndarray]:
     """Truth, what was wanted and what was believed, by name, every tick."""
     vehicle = open_vehicle("rov", list(overrides))
-    fleet = Fleet(vehicle, scenario, seed)
-    body, state = fleet.swimmers[0].body, fleet.swimmers[0].loop.state
+    simulation = Simulation(vehicle, scenario, seed)
+    body, state = simulation.instances[0].body, simulation.instances[0].loop.state
     rows, nan = [], float("nan")
-    fleet.arm()
-    for _ in range(round(seconds * 1e6 / fleet.period_us)):
+    simulation.arm()
+    for _ in range(round(seconds * 1e6 / simulation.period_us)):
         truth = body.truth()  # of the instant that this tick's readings are of
-        fleet.step()
+        simulation.step()
         want, is_ = state.want, state.estimate
         told = [want.x_m, want.y_m, want.depth_m, want.heading_rad]
         believed = [is_.x_m, is_.y_m, is_.depth_m, is_.heading_rad]
         nis = [getattr(is_, f"{name}_nis") for name in NAMES]
         marked = [k + 1 for k, off in enumerate(state.not_following) if off]  # at most one thruster
         rows.append([*truth, *(nan if v is None else v for v in (*told, *believed, *nis)), sum(marked)])
-    assert fleet.fault is None
+    assert simulation.fault is None
     fields = [
         *body.truth_fields,
         *(f"{part}_{name}" for part in ("want", "is", "nis") for name in NAMES),
         "found",
     ]
     run = dict(zip(fields, np.array(rows).T, strict=True))
-    assert fleet.world.collisions == 0
+    assert simulation.world.collisions == 0
     return run
 
 
@@ -117,16 +117,16 @@ def test_one_dead_thruster_is_found_by_its_turns_and_station_is_kept_to_centimet
 
 def test_a_thruster_that_turns_again_is_used_again():
     vehicle = open_vehicle("rov", [STRONG])
-    fleet = Fleet(vehicle, "station", 0)
-    loop, body = fleet.swimmers[0].loop, fleet.swimmers[0].body
-    fleet.arm()
+    simulation = Simulation(vehicle, "station", 0)
+    loop, body = simulation.instances[0].loop, simulation.instances[0].body
+    simulation.arm()
     write = body.write
     for tick in range(50 * 40):
         dead = 50 * 10 <= tick < 50 * 20
         body.write = lambda outputs, dead=dead: write(
             [1500 if dead and i == 2 else o for i, o in enumerate(outputs)]
         )
-        fleet.step()
+        simulation.step()
         if tick == 50 * 20 - 1:
             assert loop.state.not_following == [i == 2 for i in range(7)]
     assert not any(loop.state.not_following) and abs(loop.state.commands[2]) > 0

@@ -3,7 +3,7 @@
 import pytest
 
 from caudal.tools.config.vehicle import open_vehicle
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 from tests.conftest import EEL
 
 SEEDS = range(20)
@@ -25,27 +25,27 @@ def test_the_published_curves_hold_for_the_look_up_table_too(caudal):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_three_swim_among_two_cylinders_and_touch_nothing(seed):
-    fleet = swim("fish", "pool", seed, seconds=60)
-    assert len(fleet.swimmers) == 3 and len(fleet.world.spec.cylinders) == 2
-    assert fleet.world.collisions == 0
-    for swimmer in fleet.swimmers:
-        assert swimmer.speed_sum_m_s / swimmer.samples >= 0.15
+    simulation = swim("fish", "pool", seed, seconds=60)
+    assert len(simulation.instances) == 3 and len(simulation.world.spec.cylinders) == 2
+    assert simulation.world.collisions == 0
+    for instance in simulation.instances:
+        assert instance.speed_sum_m_s / instance.samples >= 0.15
 
 
 def swim(vehicle, scenario, seed, seconds, overrides=()):
     """A run without a recording, the mean speed summed up on the way."""
-    fleet = Fleet(open_vehicle(str(vehicle), list(overrides)), scenario, seed)
-    for swimmer in fleet.swimmers:
-        swimmer.speed_sum_m_s, swimmer.samples = 0.0, 0
-    fleet.arm()
-    for tick in range(round(seconds * 1e6 / fleet.period_us)):
-        fleet.step()
+    simulation = Simulation(open_vehicle(str(vehicle), list(overrides)), scenario, seed)
+    for instance in simulation.instances:
+        instance.speed_sum_m_s, instance.samples = 0.0, 0
+    simulation.arm()
+    for tick in range(round(seconds * 1e6 / simulation.period_us)):
+        simulation.step()
         if tick % 10 == 0:
-            for swimmer in fleet.swimmers:
-                swimmer.speed_sum_m_s += swimmer.body.truth()[swimmer.body.truth_fields.index("speed_m_s")]
-                swimmer.samples += 1
-    assert fleet.fault is None
-    return fleet
+            for instance in simulation.instances:
+                instance.speed_sum_m_s += instance.body.truth()[instance.body.truth_fields.index("speed_m_s")]
+                instance.samples += 1
+    assert simulation.fault is None
+    return simulation
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -58,32 +58,32 @@ def test_a_path_is_tracked_and_a_target_pursued(caudal, seed):
 
 def test_without_guidance_the_same_swimmer_does_collide():
     """The pool test can fail: a controller that looks at nothing hits a wall."""
-    fleet = swim("fish", "pool", 0, 60, overrides=BLIND)
-    assert fleet.world.collisions > 0
+    simulation = swim("fish", "pool", 0, 60, overrides=BLIND)
+    assert simulation.world.collisions > 0
 
 
 def test_nothing_moves_before_arming():
-    fleet = Fleet(open_vehicle("fish"), "pool", 0)
-    before = [swimmer.body.truth() for swimmer in fleet.swimmers]
+    simulation = Simulation(open_vehicle("fish"), "pool", 0)
+    before = [instance.body.truth() for instance in simulation.instances]
     for _ in range(300):
-        fleet.step()
-    for swimmer, was in zip(fleet.swimmers, before, strict=True):
-        assert swimmer.loop.board.outputs == [0, 0, 0, 0, 0]
-        assert swimmer.body.truth() == was
+        simulation.step()
+    for instance, was in zip(simulation.instances, before, strict=True):
+        assert instance.loop.board.outputs == [0, 0, 0, 0, 0]
+        assert instance.body.truth() == was
 
 
 def test_the_bumper_makes_it_back_off():
     """Head-on at a wall and blind: it touches, reverses its wave, and comes away from the wall."""
     start = "world.lone.start=[{ x_m = 3.6, y_m = 1.5, heading_deg = 0.0 }]"
-    fleet = Fleet(open_vehicle("fish", [start, *BLIND, "scenario.pool.world=lone"]), "pool", 0)
-    fleet.arm()
-    swimmer = fleet.swimmers[0]
+    simulation = Simulation(open_vehicle("fish", [start, *BLIND, "scenario.pool.world=lone"]), "pool", 0)
+    simulation.arm()
+    instance = simulation.instances[0]
     touched, slowest_m_s = False, 1.0
     for _ in range(1200):
-        fleet.step()
-        touched = touched or swimmer.body.collisions > 0
+        simulation.step()
+        touched = touched or instance.body.collisions > 0
         if touched:
-            slowest_m_s = min(slowest_m_s, swimmer.body.truth()[4])
+            slowest_m_s = min(slowest_m_s, instance.body.truth()[4])
     assert touched and slowest_m_s < -0.02
 
 

@@ -118,18 +118,18 @@ def view(chromium: Any, tmp_path: Path) -> Iterator[Views]:
 class Swum:
     """A fleet that swims by the clock in a thread, with whoever looks on heard between two ticks."""
 
-    def __init__(self, fleet: Any, live: Any) -> None:
-        self.fleet = fleet
+    def __init__(self, simulation: Any, live: Any) -> None:
+        self.simulation = simulation
         self.live = live
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._swim)
-        fleet.arm()
+        simulation.arm()
         self._thread.start()
 
     def _swim(self) -> None:
-        while not self._ending.wait(self.fleet.period_us / 1e6):
-            self.live.take(self.fleet.world.time_us * 1000)
-            self.fleet.step()
+        while not self._ending.wait(self.simulation.period_us / 1e6):
+            self.live.take(self.simulation.world.time_us * 1000)
+            self.simulation.step()
 
     def until(self, holds: Callable[[], bool], what: str) -> None:
         give_up = time.monotonic() + PATIENCE_MS / 1000
@@ -140,5 +140,5 @@ class Swum:
     def close(self) -> None:
         self._ending.set()
         self._thread.join()
-        self.fleet.safe()
+        self.simulation.safe()
         self.live.close()

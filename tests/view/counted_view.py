@@ -8,7 +8,7 @@ import threading
 import time
 
 from caudal.tools.cli import main as cli
-from caudal.tools.log.recorded_run import Moment
+from caudal.tools.log.recorded_run import Snapshot
 from caudal.tools.view.scene import Stage
 
 
@@ -17,20 +17,20 @@ def main(where: str, port: str) -> int:
     counts = {"shown": 0}
     show = Stage.show
 
-    def counted(stage: Stage, moment: Moment) -> None:
-        show(stage, moment)
+    def counted(stage: Stage, snapshot: Snapshot) -> None:
+        show(stage, snapshot)
         stages[:] = [stage]
         counts["shown"] += bool(stage.server.get_clients())
 
     Stage.show = counted  # type: ignore[method-assign]
 
-    def tell() -> None:
+    def send() -> None:
         while True:
             time.sleep(0.1)
             clients = sum(len(stage.server.get_clients()) for stage in stages)
             print("seen", clients, counts["shown"], file=sys.stderr, flush=True)
 
-    threading.Thread(target=tell, daemon=True).start()
+    threading.Thread(target=send, daemon=True).start()
     return cli.main(["view", where, "--port", port])
 
 

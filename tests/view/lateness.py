@@ -18,10 +18,10 @@ import numpy as np
 
 from caudal.onboard.core.clock import RealClock
 from caudal.onboard.log.recorder import Recorder
-from caudal.onboard.log.stream import Live
+from caudal.onboard.log.stream import StreamServer
 from caudal.onboard.run import realtime
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 from caudal.tools.vehicle_run.live_view import helms_of
 from caudal.tools.vehicle_run.recording import about_run
 from caudal.tools.view.headless_browser import Headless
@@ -68,31 +68,31 @@ def main(seconds: float, vehicles: int) -> int:
     updates: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(Path(folder) / "log.mcap", about, lossless=False)
-        live = Live(recorder, about, ("127.0.0.1", 0))
-        fleet = Fleet(vehicle, name, 0)
-        fleet.record(live)
-        for whose, tell in helms_of(fleet.swimmers).items():
-            live.helm(whose, tell)
+        live = StreamServer(recorder, about, ("127.0.0.1", 0))
+        simulation = Simulation(vehicle, name, 0)
+        simulation.record(live)
+        for whose, send in helms_of(simulation.instances).items():
+            live.handler(whose, send)
         live.start()
-        fleet.arm()
-        fleet.step()
+        simulation.arm()
+        simulation.step()
         for sentence in realtime.set_up():
             print(f"not real-time: {sentence}")
 
         def swim_until(holds: Callable[[], bool]) -> list[int]:
             """How late its ticks were, in us."""
             ticks, give_up_s = [], time.monotonic() + OPEN_S
-            clock = RealClock(fleet.period_us)
+            clock = RealClock(simulation.period_us)
             while not holds():
                 if time.monotonic() > give_up_s:
                     raise SystemExit(f"the browser was not there after {OPEN_S:g} s")
-                live.take(fleet.world.time_us * 1000)
+                live.take(simulation.world.time_us * 1000)
                 ticks.append(clock.wait())
-                fleet.step(ticks[-1])
+                simulation.step(ticks[-1])
             return ticks
 
         looked_at = False
-        while sum(map(len, late.values())) * fleet.period_us / 1e6 < seconds:
+        while sum(map(len, late.values())) * simulation.period_us / 1e6 < seconds:
             looked_at = not looked_at
             if looked_at:
                 words = [
@@ -117,7 +117,7 @@ def main(seconds: float, vehicles: int) -> int:
                 page.__exit__(None, None, None)
                 view.terminate()
                 view.wait()
-        fleet.safe()
+        simulation.safe()
         live.close()
         recorder.close()
     for looked_at, ticks in late.items():

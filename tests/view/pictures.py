@@ -32,7 +32,9 @@ def make(folder: Path, shots: dict[str, tuple[list[str], list[str]]] = SHOTS, si
                 stdout=subprocess.DEVNULL,
             )
             subprocess.run(
-                [*caudal, "view", log, *seen, "--size", size, "--picture", str(picture)], cwd=ROOT, check=True
+                [*caudal, "view", log, *seen, "--size", size, "--screenshot", str(picture)],
+                cwd=ROOT,
+                check=True,
             )
             assert picture.stat().st_size < LARGEST_BYTES, f"{picture} is too large for the repository"
             made.append(picture)

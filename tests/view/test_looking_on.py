@@ -10,11 +10,11 @@ import pytest
 from caudal.onboard.core.command_handler import MOST_ITEMS
 from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
-from caudal.onboard.log.stream import LARGEST_ORDER_BYTES, Live, packed, unpacked
-from caudal.tools.common.output import Refused
+from caudal.onboard.log.stream import LARGEST_ORDER_BYTES, StreamServer, packed, unpacked
+from caudal.tools.common.output import UsageError
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.log.live_run import Watched
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.log.live_run import LiveSource
+from caudal.tools.simulate.simulation import Simulation
 from caudal.tools.vehicle_run.live_view import rehearsed
 
 FIELDS = [("float64", "x_m"), ("float64", "y_m"), ("float64", "depth_m")]
@@ -23,7 +23,7 @@ FIELDS = [("float64", "x_m"), ("float64", "y_m"), ("float64", "depth_m")]
 @pytest.fixture
 def live(tmp_path):
     recorder = Recorder(tmp_path / "log.mcap", {}, lossless=True)
-    made = Live(recorder, {"vehicle": "eel"}, ("127.0.0.1", 0))
+    made = StreamServer(recorder, {"vehicle": "eel"}, ("127.0.0.1", 0))
     yield made
     made.close()
     recorder.close()
@@ -39,10 +39,10 @@ def wait(holds) -> None:
 def test_who_looks_on_sees_what_the_log_holds_and_what_is_asked_waits_for_the_control_thread(live, tmp_path):
     told = []
     topic = live.topic("/eel_1/truth", FIELDS)
-    live.helm("eel_1", lambda *order: told.append(order))
+    live.handler("eel_1", lambda *order: told.append(order))
     live.start()
-    watched = Watched(live.address)
-    assert watched.about == {"vehicle": "eel"} and watched.steers == ["eel_1"] and not watched.rehearses
+    watched = LiveSource(live.address)
+    assert watched.about == {"vehicle": "eel"} and watched.controls == ["eel_1"] and not watched.rehearses
     wait(lambda: live.watched)
     reused = [1.0, 2.0, None]
     topic.write(10, reused)
@@ -51,7 +51,7 @@ def test_who_looks_on_sees_what_the_log_holds_and_what_is_asked_waits_for_the_co
     wait(lambda: watched.updates and watched.events)
     assert list(watched.newest.rows["/eel_1/truth"]) == [1.0, 2.0, None]
     assert watched.events[0].kind == "armed"
-    watched.tell("eel_1", "mode", "hold")
+    watched.send("eel_1", "mode", "hold")
     wait(lambda: live._asked)
     assert not told, "not before the control thread takes it"
     live.take(20)
@@ -67,7 +67,7 @@ def test_one_who_never_reads_holds_up_neither_the_run_nor_the_others(live):
     live.start()
     with socket.create_connection(live.address) as deaf:
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        watched = Watched(live.address)
+        watched = LiveSource(live.address)
         wait(lambda: len(live._lookers) == 2)
         for k in range(300):
             topic.write(k, [float(k)] * 3000)
@@ -115,12 +115,12 @@ def test_noise_ends_the_connection_and_nothing_else(live, noise):
         with contextlib.suppress(ConnectionResetError):  # what it left unread
             while peer.recv(65536):  # the hello, then the end
                 pass
-    Watched(live.address).close()
+    LiveSource(live.address).close()
     assert not live._asked
 
 
 HELLO = {
-    "run": {"vehicle": "eel"}, "topics": [["/eel_1/truth", ["x_m"]]], "steers": ["eel_1"], "rehearses": False,
+    "run": {"vehicle": "eel"}, "topics": [["/eel_1/truth", ["x_m"]]], "controls": ["eel_1"], "rehearses": False,
 }  # fmt: skip
 
 
@@ -149,13 +149,13 @@ STRANGERS = {
 
 @pytest.mark.parametrize("said", STRANGERS.values(), ids=STRANGERS)
 def test_who_looks_at_what_is_no_run_is_told_so(said):
-    with pytest.raises(Refused, match="no run of caudal"):
-        Watched(answering(said))
+    with pytest.raises(UsageError, match="no run of caudal"):
+        LiveSource(answering(said))
 
 
 def test_what_comes_with_the_first_word_of_a_run_is_heard_too():
     events = {"events": [[10, "armed", {"vehicle": "eel_1"}]], "at": [[0, 10, [1.5]]]}
-    watched = Watched(answering(packed(HELLO) + packed(events)))
+    watched = LiveSource(answering(packed(HELLO) + packed(events)))
     wait(lambda: watched.gone)
     assert [event.kind for event in watched.events] == ["armed"] and watched.newest.rows == {
         "/eel_1/truth": [1.5]
@@ -166,24 +166,24 @@ def test_sticks_that_are_held_on_are_told_of_once():
     sticks = {"vehicle": "eel_1", "kind": "sticks", "values": [0.5]}
     kinds = [sticks] * 5 + [{**sticks, "refused": "not armed"}, {**sticks, "kind": "arm"}] + [sticks] * 5
     heard = [[k, "order", details] for k, details in enumerate(kinds)]
-    watched = Watched(answering(packed(HELLO) + packed({"events": heard})))
+    watched = LiveSource(answering(packed(HELLO) + packed({"events": heard})))
     wait(lambda: watched.gone)
     assert [event.time_ns for event in watched.events] == [0, 5, 6, 7]
 
 
 @pytest.mark.parametrize("said", [5, [[]], {"at": [[7, 10, [1.5]]]}, {"events": [1]}], ids=str)
 def test_a_run_that_talks_nonsense_has_ended_for_who_looks_on(said):
-    watched = Watched(answering(packed(HELLO) + packed(said)))
+    watched = LiveSource(answering(packed(HELLO) + packed(said)))
     wait(lambda: watched.gone)
 
 
 def test_the_longest_mission_is_an_order(live):
     told = []
-    live.helm("eel_1", lambda *order: told.append(order))
+    live.handler("eel_1", lambda *order: told.append(order))
     live.start()
     mission = [*[[1.25, -2.5, 0.75, 10.5]] * (MOST_ITEMS - 1), "hold"]
-    watched = Watched(live.address)
-    watched.tell("eel_1", "mission", mission)
+    watched = LiveSource(live.address)
+    watched.send("eel_1", "mission", mission)
     wait(lambda: live._asked)
     live.take(0)
     assert told == [("mission", mission)]
@@ -211,10 +211,10 @@ def far(live, monkeypatch):
 @pytest.mark.parametrize("noise", [*NOISE.values(), packed(["tell", "eel_1", "arm"])], ids=[*NOISE, "order"])
 def test_from_beyond_this_machine_a_run_is_looked_at_whatever_is_said_and_not_steered(far, noise):
     topic = far.topic("/eel_1/truth", FIELDS)
-    far.helm("eel_1", print)
+    far.handler("eel_1", print)
     far.start()
-    watched = Watched(far.address)
-    assert watched.steers == []
+    watched = LiveSource(far.address)
+    assert watched.controls == []
     watched._socket.sendall(noise)
     for depth_m in (1.0, 2.0):  # what is written when the first has come is sent behind another hearing
         topic.write(10, [0.0, 0.0, depth_m])
@@ -227,7 +227,7 @@ def test_a_refused_rehearsal_says_why_among_the_events(live):
     live.topic("/eel_1/truth", FIELDS)
     live.rehearse = lambda vehicle, fault: f"{vehicle} has no {fault}"
     live.start()
-    watched = Watched(live.address)
+    watched = LiveSource(live.address)
     assert watched.rehearses
     watched.rehearse("eel_1", "gills")
     wait(lambda: live._asked)
@@ -248,15 +248,15 @@ def test_messages_come_out_of_any_pieces_as_they_went_in():
 
 def test_who_looks_on_may_rehearse_a_disk_that_fails_and_mend_what_was_rehearsed(tmp_path):
     opened, name, _ = open_scenario("rov", [], None)
-    fleet = Fleet(opened, name, 1)
+    simulation = Simulation(opened, name, 1)
     recorder = Recorder(tmp_path / "log.mcap", {}, lossless=True)
-    live = Live(recorder, {"vehicle": "rov"}, ("127.0.0.1", 0))
-    fleet.record(live)
-    rehearse = rehearsed(fleet)
+    live = StreamServer(recorder, {"vehicle": "rov"}, ("127.0.0.1", 0))
+    simulation.record(live)
+    rehearse = rehearsed(simulation)
     for text in ("silent:depth", "fails:recorder"):
         assert rehearse("rov_1", text) is None
-    fleet.step()
-    assert rehearse("rov_1", "mend silent:depth") is None and not fleet.swimmers[0].body.on_counts
+    simulation.step()
+    assert rehearse("rov_1", "mend silent:depth") is None and not simulation.instances[0].body.on_counts
     assert "there are fails:recorder" in rehearse("rov_1", "mend silent:depth")
     live.close()
     recorder.close()

@@ -11,10 +11,10 @@ from PIL import Image
 
 from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
-from caudal.onboard.log.stream import Live
+from caudal.onboard.log.stream import StreamServer
 from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 from caudal.tools.vehicle_run.live_view import helms_of, rehearsed
 from caudal.tools.vehicle_run.recording import about_run
 from tests.view.conftest import Swum
@@ -80,14 +80,14 @@ def test_bookmarks_and_speed_move_the_time_line(view, log):
 
 def test_pictures_and_films_are_made_without_a_window(chromium, log, tmp_path, capsys):
     picture, film = tmp_path / "fish.png", tmp_path / "fish.mp4"
-    words = ["--plain", "--size", "160x120", "--at", "3"]
-    assert main(["view", str(log), "--picture", str(picture), *words]) == 0
+    words = ["--no-shadows", "--size", "160x120", "--at", "3"]
+    assert main(["view", str(log), "--screenshot", str(picture), *words]) == 0
     pixels = np.asarray(Image.open(picture).convert("RGB")).astype(int)
     assert pixels.shape == (120, 160, 3)
     middle = pixels[30:90, 40:120].reshape(-1, 3)
     orange = (middle[:, 0] > middle[:, 2] + 60).mean()
     assert orange > 0.15, "the fish, near and in the middle"
-    assert main(["view", str(log), "--film", str(film), "--for", "1", "--fps", "4", *words]) == 0
+    assert main(["view", str(log), "--video", str(film), "--for", "1", "--fps", "4", *words]) == 0
     assert "4 frames" in capsys.readouterr().out
     count, seconds = imageio_ffmpeg.count_frames_and_secs(str(film))
     assert (count, seconds) == (4, pytest.approx(1.0))
@@ -106,8 +106,8 @@ def test_a_film_that_is_interrupted_leaves_no_file_and_is_no_success(
         return np.zeros((*size[::-1], 3), np.uint8)
 
     monkeypatch.setattr(video, "render", render)
-    words = ["--plain", "--size", "160x120", "--for", "5"]
-    assert main(["view", str(log), "--film", str(film), *words]) == 130
+    words = ["--no-shadows", "--size", "160x120", "--for", "5"]
+    assert main(["view", str(log), "--video", str(film), *words]) == 130
     assert rendered[-1] and not film.exists() and not capsys.readouterr().out
 
 
@@ -116,15 +116,15 @@ def test_knobs_in_the_page_steer_the_controller_and_a_rehearsed_fault_lights_its
     path = tmp_path / "steered.mcap"
     about = about_run(argparse.Namespace(seed=0, realtime=True), vehicle, name, "sim")
     recorder = Recorder(path, about, lossless=True)
-    live = Live(recorder, about, ("127.0.0.1", 0))
-    fleet = Fleet(vehicle, name, 0)
-    fleet.record(live)
-    for whose, tell in helms_of(fleet.swimmers).items():
-        live.helm(whose, tell)
-    live.rehearse = rehearsed(fleet)
+    live = StreamServer(recorder, about, ("127.0.0.1", 0))
+    simulation = Simulation(vehicle, name, 0)
+    simulation.record(live)
+    for whose, send in helms_of(simulation.instances).items():
+        live.handler(whose, send)
+    live.rehearse = rehearsed(simulation)
     live.start()
-    swum = Swum(fleet, live)
-    state = fleet.swimmers[0].loop.state
+    swum = Swum(simulation, live)
+    state = simulation.instances[0].loop.state
     try:
         seen = view(f"127.0.0.1:{live.address[1]}")
         seen.wait("document.querySelector('[data-cd=armed]').innerText == 'armed'")
@@ -135,7 +135,7 @@ def test_knobs_in_the_page_steer_the_controller_and_a_rehearsed_fault_lights_its
         swum.until(lambda: state.armed, "armed again")
         seen.slide("Frequency (Hz)", "1.75")
         swum.until(lambda: abs(state.want.frequency_hz - 1.75) < 1e-9, "1.75 Hz in the controller")
-        params = fleet.swimmers[0].loop.helm.params
+        params = simulation.instances[0].loop.handler.params
         seen.slide("Wavelength (m)", "0.6")
         swum.until(lambda: abs(params.value("GAIT_WAVE") - 0.6) < 1e-9, "a longer wave")
         seen.slide("Fault", "silent:depth@0")
@@ -143,7 +143,9 @@ def test_knobs_in_the_page_steer_the_controller_and_a_rehearsed_fault_lights_its
         seen.tab("Vehicle")
         seen.wait("document.querySelector('[data-light=depth_lost]').dataset.on == '1'")
         assert [
-            row.name for row in fleet.swimmers[0].loop.watch.rows if row.active and row.name == "depth_lost"
+            row.name
+            for row in simulation.instances[0].loop.monitor.rows
+            if row.active and row.name == "depth_lost"
         ]
     finally:
         swum.close()

@@ -9,7 +9,7 @@ import pytest
 
 from caudal.tools.cli.main import main
 from caudal.tools.log.poses import attitude
-from caudal.tools.log.recorded_run import Recorded, Run
+from caudal.tools.log.recorded_run import RecordedRun, Run
 from caudal.tools.view.command import url
 from caudal.tools.view.page import Page, end, serve
 from caudal.tools.view.world import planned
@@ -38,7 +38,7 @@ def logs(tmp_path_factory):
         if path not in made:
             length = ["--for", str(seconds), "--log", str(path), "--json"]
             assert main(["run", vehicle, "--scenario", scenario, *length, *words]) == 0
-            made[path] = Recorded(path)
+            made[path] = RecordedRun(path)
         return made[path]
 
     return log
@@ -97,14 +97,14 @@ def test_a_browser_that_has_just_come_looks_from_near_whatever_its_empty_page_sa
 
 
 @pytest.mark.parametrize(
-    ("words", "steers"),
+    ("words", "controls"),
     [
         ([], True),
         (["--host", "localhost"], True),
         (["--host", "0.0.0.0"], False),
         (["--host", "::"], False),
         (["--host", "192.0.2.7"], False),
-        (["--host", "0.0.0.0", "--steer"], True),
+        (["--host", "0.0.0.0", "--allow-control"], True),
     ],
     ids=str,
 )
@@ -117,7 +117,7 @@ def test_a_page_for_other_machines_steers_only_if_that_is_asked_for(monkeypatch,
         def __getattr__(self, name):
             return lambda *_, **__: called.append(name)
 
-    monkeypatch.setattr("caudal.tools.view.command.Watched", lambda address: run.source)
+    monkeypatch.setattr("caudal.tools.view.command.LiveSource", lambda address: run.source)
     monkeypatch.setattr("caudal.tools.view.command.Run", lambda watched: run)
     monkeypatch.setattr("caudal.tools.view.page.serve", lambda host, port: server)
     monkeypatch.setattr("caudal.tools.view.page.end", lambda server: None)
@@ -143,13 +143,13 @@ def test_a_picture_holds_the_whole_vehicle_in_its_middle_and_is_filled_by_it(
 ):
     recorded = logs(vehicle, scenario, 1.0)
     stage = page(recorded).stage
-    moment = recorded.at(1.0)
-    stage.show(moment)
+    snapshot = recorded.at(1.0)
+    stage.show(snapshot)
     figure = stage.casts[f"{vehicle}_1"].figure
-    joints = {joint: stage.run.joint(moment, f"{vehicle}_1", joint) for joint in figure.skeleton.joints}
-    x_m, y_m, depth_m, heading, roll, pitch = stage.run.base(moment, f"{vehicle}_1")
+    joints = {joint: stage.run.joint(snapshot, f"{vehicle}_1", joint) for joint in figure.skeleton.joints}
+    x_m, y_m, depth_m, heading, roll, pitch = stage.run.base(snapshot, f"{vehicle}_1")
     drawn = figure.points(*figure.skeleton.pose(joints)) @ attitude(roll, pitch, heading).T
-    seen = on_picture(drawn + [x_m, y_m, -depth_m], *stage.frame(moment, aspect, 0.8), aspect)
+    seen = on_picture(drawn + [x_m, y_m, -depth_m], *stage.frame(snapshot, aspect, 0.8), aspect)
     assert np.abs(seen).max() == pytest.approx(0.8, abs=0.02)
     assert np.abs(seen.min(axis=0) + seen.max(axis=0)).max() < 0.04, "in the middle"
 
@@ -157,14 +157,14 @@ def test_a_picture_holds_the_whole_vehicle_in_its_middle_and_is_filled_by_it(
 def test_an_arrow_of_a_push_that_counts_ends_outside_the_duct(logs, page):
     recorded = logs("rov", "station", 1.0)
     stage = page(recorded).stage
-    moment = recorded.at(1.0)
+    snapshot = recorded.at(1.0)
     cast = stage.casts["rov_1"]
     fields = recorded.fields["/rov_1/truth"]
-    little = list(moment.rows["/rov_1/truth"])
+    little = list(snapshot.rows["/rov_1/truth"])
     pushes = [-0.6, 0.6, 1.0, -1.0, 5.0, -5.0, 40.0]
     for thruster, push_n in zip(cast.figure.thrusters, pushes, strict=True):
         little[fields.index(f"{thruster}_n")] = push_n
-    stage.show(type(moment)(1.0, {**moment.rows, "/rov_1/truth": little}))
+    stage.show(type(snapshot)(1.0, {**snapshot.rows, "/rov_1/truth": little}))
     arrows = np.asarray(cast.pushes._handle.points)
     for (start, tip), (_, _, axis, radius_m), push_n in zip(
         arrows, cast.figure.thrusters.values(), pushes, strict=True
@@ -179,9 +179,9 @@ def test_of_a_trajectory_in_time_only_what_comes_next_is_drawn(logs, page):
     stage = page(recorded).stage
     whole, times_s = planned(stage.run)
     assert times_s[-1] == pytest.approx(280.0)
-    moment = recorded.at(20.0)
-    stage.show(moment)
-    wanted = [stage.run.value(moment, "/rov_1/state", f"want_{f}") for f in ("x_m", "y_m", "depth_m")]
+    snapshot = recorded.at(20.0)
+    stage.show(snapshot)
+    wanted = [stage.run.value(snapshot, "/rov_1/state", f"want_{f}") for f in ("x_m", "y_m", "depth_m")]
     ahead = stage.world.plan.ahead
     assert np.allclose(ahead[0], np.array(wanted) * [1, 1, -1], atol=0.05), "from where it is"
     assert len(ahead) == pytest.approx(30 / 280 * len(whole), rel=0.05)
@@ -230,12 +230,12 @@ def test_once_the_button_says_play_the_slider_stands(logs, page):
     for _ in range(3):
         line._tick_s -= 0.2  # so much later
         line.now_s()
-        line.tell()
+        line.send()
     line._pressed = True  # as the button's callback does, in a thread of its own
     for _ in range(3):
         line._tick_s -= 0.2
         line.now_s()
-        line.tell()
+        line.send()
     assert told[-2][0] == "slider" and told[-1] == ("button", "Play")
 
 
@@ -255,16 +255,16 @@ def test_a_hand_on_the_time_line_is_never_overruled_however_late_the_page_tells_
     recorded = logs("ray", "cruise", 6.0)
     line = page(recorded).add_time_line(recorded)
     line.now_s()
-    line.tell()
+    line.send()
     for to_s in (3.21, 0.5, 5.55):
         line._slider._impl.value = to_s  # as a browser's message does, before anybody is told
-        line.tell()
+        line.send()
         assert line.now_s() == to_s and line._slider.value == to_s
     line.play(True)
     line.now_s()
-    line.tell()
+    line.send()
     line._slider._impl.value = 1.25
-    line.tell()
+    line.send()
     assert line.now_s() == 1.25, "and it stands still there"
 
 

@@ -10,7 +10,7 @@ from caudal.sim_plant.tree.model import Model
 from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario, open_vehicle
 from caudal.tools.log.poses import Skeleton, attitude, quaternion
-from caudal.tools.log.recorded_run import Recorded, Run
+from caudal.tools.log.recorded_run import RecordedRun, Run
 from caudal.tools.view.foil_mesh import covered, fins
 from caudal.tools.view.overlays import immersed
 from caudal.tools.view.skin import bellows
@@ -130,19 +130,19 @@ def test_a_soft_joint_is_drawn_from_face_to_face_and_square_to_both():
 def test_any_instant_of_a_log_is_what_was_recorded_last_before_it(tmp_path):
     path = tmp_path / "ray.mcap"
     assert main(["run", "ray", "--scenario", "cruise", "--for", "2", "--log", str(path), "--json"]) == 0
-    recorded, log = Recorded(path), Log(path)
+    recorded, log = RecordedRun(path), Log(path)
     run = Run(recorded)
     truth = log.topics["/ray_1/truth"]
     rng = np.random.default_rng(0)
     for time_s in rng.uniform(0, recorded.end_s, 50):
         k = max(i for i, time_ns in enumerate(truth.time_ns) if time_ns <= round(time_s * 1e9))
         row = dict(zip(truth.fields, truth.rows[k], strict=True))
-        moment = recorded.at(time_s)
-        assert run.base(moment, "ray_1")[:4] == tuple(
+        snapshot = recorded.at(time_s)
+        assert run.base(snapshot, "ray_1")[:4] == tuple(
             row[f] for f in ("x_m", "y_m", "depth_m", "heading_rad")
         )
         joints = Skeleton(run.vehicle.plant).joints
-        assert [run.joint(moment, "ray_1", j) for j in joints] == [row[f"{j}_rad"] for j in joints]
+        assert [run.joint(snapshot, "ray_1", j) for j in joints] == [row[f"{j}_rad"] for j in joints]
 
 
 @pytest.mark.parametrize(("key", "found"), [
@@ -161,10 +161,10 @@ def test_a_wrong_look_is_one_sentence(capsys, key, found):
     (["nothing.mcap"], "no log"),
     (["localhost:x"], "neither a log"),
     (["127.0.0.1:1", "--port", "0"], "nothing to look at"),
-    (["{log}", "--picture", "a.bmp"], "no way to write .bmp"),
-    (["{log}", "--picture", "/proc/x.png"], "/proc/x.png: cannot be written"),
-    (["{log}", "--film", "/proc/x.mp4"], "/proc/x.mp4: cannot be written"),
-    (["{log}", "--picture", "{folder}"], "{folder}: cannot be written (Is a directory)"),
+    (["{log}", "--screenshot", "a.bmp"], "no way to write .bmp"),
+    (["{log}", "--screenshot", "/proc/x.png"], "/proc/x.png: cannot be written"),
+    (["{log}", "--video", "/proc/x.mp4"], "/proc/x.mp4: cannot be written"),
+    (["{log}", "--screenshot", "{folder}"], "{folder}: cannot be written (Is a directory)"),
     (["{log}", "--at", "99"], "goes from 0 to"),
     (["{log}", "--size", "big"], "no size"),
     (["{log}", "--port", "65536"], "there are 65535 of them"),

@@ -11,8 +11,8 @@ import pytest
 from caudal.onboard.log.recorder import Recorder
 from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.log.recorded_run import Recorded, Run
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.log.recorded_run import RecordedRun, Run
+from caudal.tools.simulate.simulation import Simulation
 from caudal.tools.vehicle_run.recording import about_run
 from caudal.tools.view.page import Page, end, serve
 from caudal.tools.view.water_forces import Water, rates, rounded_up
@@ -39,20 +39,20 @@ def swum(tmp_path_factory):
         vehicle, scenario, _ = open_scenario(name, [], RUNS[name])
         path, states = folder / f"{name}.mcap", []
         about = about_run(argparse.Namespace(seed=0, realtime=False), vehicle, scenario, "sim")
-        fleet = Fleet(vehicle, scenario, 0)
+        simulation = Simulation(vehicle, scenario, 0)
         with Recorder(path, about, lossless=True) as recorder:
-            fleet.record(recorder)
-            fleet.arm()
-            for _ in range(3_000_000 // fleet.period_us):
-                for swimmer in fleet.swimmers:
-                    swimmer.tick(fleet.world.time_us * 1000, 0)
+            simulation.record(recorder)
+            simulation.arm()
+            for _ in range(3_000_000 // simulation.period_us):
+                for instance in simulation.instances:
+                    instance.tick(simulation.world.time_us * 1000, 0)
                 for _ in range(PARTS):
-                    states.append(fleet.swimmers[0].body.state())
-                    fleet.world.step(fleet.period_us // PARTS)
-            fleet.safe()
-        recorded = Recorded(path)
+                    states.append(simulation.instances[0].body.state())
+                    simulation.world.step(simulation.period_us // PARTS)
+            simulation.safe()
+        recorded = RecordedRun(path)
         made[name] = SimpleNamespace(
-            path=path, recorded=recorded, states=np.array(states), tick_s=fleet.period_us / 1e6
+            path=path, recorded=recorded, states=np.array(states), tick_s=simulation.period_us / 1e6
         )
         return made[name]
 
@@ -69,7 +69,7 @@ def loaded(source) -> Water:
 class Sparse:
     """What a live view gets of a log: a row every so many ticks, and none from ahead."""
 
-    def __init__(self, recorded: Recorded, every: int) -> None:
+    def __init__(self, recorded: RecordedRun, every: int) -> None:
         self.about, self.fields, self.events = recorded.about, recorded.fields, recorded.events
         self._recorded, self._every = recorded, every
 
@@ -164,21 +164,21 @@ def test_arrows_stand_at_bodies_point_along_the_force_and_go_when_nobody_wants_t
     run = swum("snake")
     page = Page(Run(run.recorded), serve("127.0.0.1", 8440))
     try:
-        cast, moment = page.stage.casts["snake_1"], run.recorded.at(2.0)
-        page.stage.show(moment)
+        cast, snapshot = page.stage.casts["snake_1"], run.recorded.at(2.0)
+        page.stage.show(snapshot)
         assert cast.forces._handle is None
         page.choose(sonar=False, forces=True, light=False)
         assert page._water.value and cast.forces.visible and page.stage.water.scale_n > 0
-        page.stage.show(moment)
+        page.stage.show(snapshot)
         shown = np.asarray(cast.forces._handle.points)
         forces_n = page.stage.water.forces_n(2.0, "snake_1")
         drawn_m = np.linalg.norm(shown[:, 1] - shown[:, 0], axis=1)
         expected_m = cast.forces.long_m * np.linalg.norm(forces_n, axis=1) / page.stage.water.scale_n
         assert drawn_m == pytest.approx(expected_m[expected_m > 0.02 * cast.forces.long_m], rel=1e-3)
-        page.keep_up(moment)
+        page.keep_up(snapshot)
         assert " N" in page._water.hint and "inertia" in page._water.hint
         page._water.value = False
-        page.stage.show(moment)
+        page.stage.show(snapshot)
         assert not cast.forces._handle.visible
     finally:
         end(page.server)
@@ -187,8 +187,8 @@ def test_arrows_stand_at_bodies_point_along_the_force_and_go_when_nobody_wants_t
 def test_there_is_no_switch_where_the_forces_cannot_be_known(swum, tmp_path, monkeypatch):
     path = tmp_path / "cruise.mcap"
     assert main(["run", "fish", "--scenario", "cruise", "--for", "0.5", "--log", str(path), "--json"]) == 0
-    assert not Water(Run(Recorded(path))), "the quick law has no forces of bodies"
-    real = Recorded(swum("snake").path)
+    assert not Water(Run(RecordedRun(path))), "the quick law has no forces of bodies"
+    real = RecordedRun(swum("snake").path)
     assert Water(Run(real))
     with monkeypatch.context() as patched:
         patched.setattr("caudal.tools.view.water_forces.find_spec", lambda name: None)
@@ -209,8 +209,8 @@ OPEN = """
 import sys
 from pathlib import Path
 from caudal.tools.view.page import Page, end, serve
-from caudal.tools.log.recorded_run import Recorded, Run
-recorded = Recorded(Path(sys.argv[1]))
+from caudal.tools.log.recorded_run import RecordedRun, Run
+recorded = RecordedRun(Path(sys.argv[1]))
 page = Page(Run(recorded), serve("127.0.0.1", 8450))
 page.stage.show(recorded.at(1.0))
 before = "numba" in sys.modules

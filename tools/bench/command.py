@@ -17,7 +17,7 @@ from pathlib import Path
 from caudal import hal, onboard
 from caudal.tools.common import options, output
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 
 WARM_UP = 300
 
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
             priorities.bench(*(names or ["hybrid"]), args.set, args.scenario, args.seconds), args.json
         )
     if len(names) > 1:
-        raise output.Refused(
+        raise output.UsageError(
             f"bench {what} takes one vehicle, not {len(names)}; only bench plant takes several"
         )
     vehicle, scenario_name, _ = open_scenario(names[0] if names else "fish", args.set, args.scenario)
@@ -84,12 +84,12 @@ def show(result: dict, as_json: bool) -> int:
     return 0
 
 
-def fleet_ready(vehicle, scenario_name) -> Fleet:
-    fleet = Fleet(vehicle, scenario_name, seed=0)
-    fleet.arm()
+def fleet_ready(vehicle, scenario_name) -> Simulation:
+    simulation = Simulation(vehicle, scenario_name, seed=0)
+    simulation.arm()
     for _ in range(WARM_UP):
-        fleet.step()
-    return fleet
+        simulation.step()
+    return simulation
 
 
 def reference_us() -> float:
@@ -104,17 +104,17 @@ def reference_us() -> float:
     return min(timeit.repeat(work, number=20, repeat=25)) / 20 * 1e6
 
 
-def tick_cost(fleet: Fleet, seconds: float) -> dict:
+def tick_cost(simulation: Simulation, seconds: float) -> dict:
     """Each vehicle's tick alone, readings to outputs; the plant steps between them uncounted."""
     costs_ns = []
-    ticks = int(seconds * 1e6 / fleet.period_us)
+    ticks = int(seconds * 1e6 / simulation.period_us)
     progress = output.Progress("timing ticks", ticks, "ticks")
     for tick in range(ticks):
-        for swimmer in fleet.swimmers:
+        for instance in simulation.instances:
             start_ns = time.perf_counter_ns()
-            swimmer.loop.tick()
+            instance.loop.tick()
             costs_ns.append(time.perf_counter_ns() - start_ns)
-        fleet.world.step(fleet.period_us)
+        simulation.world.step(simulation.period_us)
         progress.at(tick)
     progress.end()
     costs_ns.sort()
@@ -125,7 +125,7 @@ def tick_cost(fleet: Fleet, seconds: float) -> dict:
     }
 
 
-def stage_costs(fleet: Fleet, seconds: float) -> dict:
+def stage_costs(simulation: Simulation, seconds: float) -> dict:
     """The stages of the first vehicle's tick, each for itself: the filter, the controller..."""
     costs_ns: dict[str, list[int]] = {}
 
@@ -139,35 +139,35 @@ def stage_costs(fleet: Fleet, seconds: float) -> dict:
 
         return one
 
-    for stage in (*fleet.swimmers[0].loop.estimators, *fleet.swimmers[0].loop.stages):
+    for stage in (*simulation.instances[0].loop.estimators, *simulation.instances[0].loop.stages):
         stage.step = timed(stage.name, stage.step)
-    for _ in range(int(seconds * 1e6 / fleet.period_us)):
-        fleet.step()
+    for _ in range(int(seconds * 1e6 / simulation.period_us)):
+        simulation.step()
     return {f"{name}_median_us": statistics.median(spent) / 1e3 for name, spent in costs_ns.items()}
 
 
-def lockstep_rate(fleet: Fleet, seconds: float) -> dict:
+def lockstep_rate(simulation: Simulation, seconds: float) -> dict:
     """Everything in lockstep, without recording."""
-    ticks = int(seconds * 1e6 / fleet.period_us)
+    ticks = int(seconds * 1e6 / simulation.period_us)
     start = time.perf_counter()
     for _ in range(ticks):
-        fleet.step()
+        simulation.step()
     wall_s = time.perf_counter() - start
     return {
-        "vehicles": len(fleet.swimmers),
-        "lockstep_ticks_per_s": ticks * len(fleet.swimmers) / wall_s,
+        "vehicles": len(simulation.instances),
+        "lockstep_ticks_per_s": ticks * len(simulation.instances) / wall_s,
         "simulated_s_per_wall_s": seconds / wall_s,
     }
 
 
-def allocations(fleet: Fleet, ticks: int = 500) -> dict:
+def allocations(simulation: Simulation, ticks: int = 500) -> dict:
     """Bytes that a tick's own code leaves behind (growth must be none) and the most a tick holds while it runs."""
-    loop = fleet.swimmers[0].loop
+    loop = simulation.instances[0].loop
     tracemalloc.start()
     peaks, held = [], []
     for some in (50, ticks):  # caches fill in the first ones
         for _ in range(some):
-            fleet.world.step(fleet.period_us)
+            simulation.world.step(simulation.period_us)
             tracemalloc.reset_peak()
             before = tracemalloc.get_traced_memory()[0]
             loop.tick()

@@ -44,7 +44,7 @@ class Unsound(Exception):
 def run(names: list[str], overrides: list[str], as_json: bool) -> int:
     models = {Path(model.label).stem: model for model in _models(names, overrides)}
     if not models:
-        raise output.Refused(
+        raise output.UsageError(
             "no vehicle that comes with Caudal has a plant.tree; give the path of a file that has"
         )
     progress = output.Progress("timing plants", len(models) * RUNS, "runs")
@@ -67,7 +67,7 @@ def _models(names: list[str], overrides: list[str]) -> list[Model]:
     for name in vehicles.names():
         try:
             models += [open_tree(name, overrides)] if _has_tree(vehicles.find(name)) else []
-        except output.Refused as error:
+        except output.UsageError as error:
             output.note(f"left out: {error}")
     return models
 
@@ -94,7 +94,7 @@ def cost(model: Model, progress: Callable[[int], None]) -> dict[str, Any]:
         try:
             works[name] = make()
             works[name]()  # compiles, and shows if it is sound
-        except (PlantDiverged, Unsound, output.Refused) as error:
+        except (PlantDiverged, Unsound, output.UsageError) as error:
             output.note(f"{name}: {error}")
             works.pop(name, None)
         except ModuleNotFoundError as error:

@@ -14,7 +14,7 @@ import numpy as np
 
 from caudal.tools.common import output
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 
 SCENARIO = "arm-obstacles"
 GROWTH_TICKS = 10_000
@@ -23,22 +23,22 @@ GROWTH_TICKS = 10_000
 def bench(name: str, overrides: Sequence[str], scenario: str | None, seconds: float) -> dict[str, Any]:
     vehicle, scenario_name, _ = open_scenario(name, list(overrides), scenario or SCENARIO)
     if vehicle.settings["control"]["kind"] != "chain":
-        raise output.Refused(f'{vehicle.name} has no aims: its control.kind is not "chain"')
-    fleet = Fleet(vehicle, scenario_name, seed=0)
-    loop = fleet.swimmers[0].loop
+        raise output.UsageError(f'{vehicle.name} has no aims: its control.kind is not "chain"')
+    simulation = Simulation(vehicle, scenario_name, seed=0)
+    loop = simulation.instances[0].loop
     priority = next(stage.account for stage in loop.stages if stage.account)
-    fleet.arm()
+    simulation.arm()
     pair = Pair(priority.solver)
     priority.solver = pair
     ticks_ns, rows = [], []
     progress = output.Progress("timing ticks", seconds, "s")
-    for tick in range(round(seconds * 1e6 / fleet.period_us)):
+    for tick in range(round(seconds * 1e6 / simulation.period_us)):
         start_ns = time.thread_time_ns()
         loop.tick()
         ticks_ns.append(time.thread_time_ns() - start_ns - pair.law_ns[-1] if pair.law_ns else 0)
         rows.append(pair.rows)
-        fleet.world.step(fleet.period_us)
-        progress.at(tick * fleet.period_us / 1e6)
+        simulation.world.step(simulation.period_us)
+        progress.at(tick * simulation.period_us / 1e6)
     progress.end()
     tick_us, own_us, law_us = (np.array(ns[10:]) / 1e3 for ns in (ticks_ns, pair.own_ns, pair.law_ns))
     near = np.array(rows[10:]) > 0
@@ -53,7 +53,7 @@ def bench(name: str, overrides: Sequence[str], scenario: str | None, seconds: fl
         "law_median_us": float(np.median(law_us)),
         "hierarchy_to_law": float(np.median(own_us) / np.median(law_us)),
         "tick_to_tick_with_law": float(np.median(tick_us) / np.median(tick_us - own_us + law_us)),
-        **_growth(fleet, loop),
+        **_growth(simulation, loop),
     }
 
 
@@ -82,7 +82,7 @@ class Pair:
         return getattr(self._own, name)
 
 
-def _growth(fleet: Fleet, loop: Any) -> dict[str, float]:
+def _growth(simulation: Simulation, loop: Any) -> dict[str, float]:
     """Memory that the loop's own ticks leave behind, a tick."""
     for stage in loop.stages:
         if stage.account:

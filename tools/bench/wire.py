@@ -25,9 +25,9 @@ from caudal.tools.bench.wire_controller import TimedPort, serve
 from caudal.tools.common import output
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.hil.paced_pty import BITS_A_BYTE, PacedPort
-from caudal.tools.hil.plant_side import PlantEnd
+from caudal.tools.hil.plant_side import PlantSide
 from caudal.tools.hil.pty import open_line
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 
 BENCHES = {"fish": "cruise", "snake": "shells", "rov": "sticks"}
 BAUDS = (0, 115_200, 921_600)  # 0: as fast as a pseudo-terminal goes
@@ -53,7 +53,7 @@ def run(names: list[str], overrides: list[str], as_json: bool) -> int:
 def measure(name: str, overrides: list[str], baud: int, exchanges: int = EXCHANGES) -> dict[str, Any]:
     """One vehicle on one line; 0 baud is the pseudo-terminal as it is."""
     vehicle, scenario, _ = open_scenario(name, overrides, BENCHES.get(name))
-    fleet = Fleet(vehicle, scenario, 0)
+    simulation = Simulation(vehicle, scenario, 0)
     master, slave = open_line()
     context = multiprocessing.get_context("spawn")
     results, sender = context.Pipe(duplex=False)
@@ -63,10 +63,10 @@ def measure(name: str, overrides: list[str], baud: int, exchanges: int = EXCHANG
     try:
         port = Port(master, "bench")
         timed = TimedPort(PacedPort(port, baud) if baud else port)
-        end = PlantEnd(vehicle.settings, vehicle.file.digest(), timed)
-        if not end.greet(60):
-            raise output.Refused(f"{name}: its controller did not start on the bench")
-        figures = _exchange(fleet, end, timed, baud, exchanges)
+        end = PlantSide(vehicle.settings, vehicle.file.digest(), timed)
+        if not end.connect(60):
+            raise output.UsageError(f"{name}: its controller did not start on the bench")
+        figures = _exchange(simulation, end, timed, baud, exchanges)
         end.bye()
         figures["controller_us"] = results.recv() if results.poll(10) else float("nan")
     finally:
@@ -77,8 +77,10 @@ def measure(name: str, overrides: list[str], baud: int, exchanges: int = EXCHANG
     return _shares(figures)
 
 
-def _exchange(fleet: Fleet, end: PlantEnd, timed: TimedPort, baud: int, exchanges: int) -> dict[str, Any]:
-    body = fleet.swimmers[0].body
+def _exchange(
+    simulation: Simulation, end: PlantSide, timed: TimedPort, baud: int, exchanges: int
+) -> dict[str, Any]:
+    body = simulation.instances[0].body
     counts: list[int | None] = [None] * len(body.sensors)
     took_ns, plant_ns, count = [], 0, 0
     for tick in range(WARM_UP + exchanges):
@@ -89,12 +91,12 @@ def _exchange(fleet: Fleet, end: PlantEnd, timed: TimedPort, baud: int, exchange
         outputs = end.exchange(tick, counts, patience_s=10.0)
         end_ns = time.perf_counter_ns()
         if outputs is None:
-            raise output.Refused("the controller on the bench fell silent")
+            raise output.UsageError("the controller on the bench fell silent")
         if tick >= WARM_UP:
             took_ns.append(end_ns - start_ns)
             plant_ns += timed.spoke_ns - start_ns + end_ns - timed.heard_ns
         body.write(outputs)
-        fleet.world.step(fleet.period_us)
+        simulation.world.step(simulation.period_us)
     sent = (end.bytes_sent + end.bytes_received - count) / exchanges
     return {
         "exchanges_per_s": 1e9 * exchanges / sum(took_ns),

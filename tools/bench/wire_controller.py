@@ -5,7 +5,7 @@ from typing import Any
 
 from caudal.onboard.link.controller import Controller
 from caudal.onboard.run import realtime
-from caudal.tools.hil.reconnecting_port import Plug
+from caudal.tools.hil.reconnecting_port import ReconnectingPort
 from caudal.tools.vehicle_run.config import open_controlled
 
 
@@ -37,7 +37,7 @@ class TimedPort:
 def serve(vehicle: str, overrides: list[str], scenario: str, line: str, results: Any) -> None:
     """Until the plant says bye; then what an answer took, in us, goes into the pipe."""
     controlled, _, settings = open_controlled(vehicle, overrides, scenario)
-    timed = TimedPort(Plug(line))
+    timed = TimedPort(ReconnectingPort(line))
     controller = Controller(controlled.settings, settings, controlled.file.digest(), timed)
     realtime.first_in_line(realtime.PRIORITY)
     controller.serve(patience_ms=10_000)

@@ -7,7 +7,7 @@
 
 The clock comes first: all pulses go by it. It says what will move and moves nothing before `yes`. Ctrl-C at any time
 ends all pulses and writes nothing. Stop the vehicle's own controller first (systemctl stop caudal). Values go into the
-vehicle file, whose comments and layout stay, or with --into into a file that --with reads.
+vehicle file, whose comments and layout stay, or with --output into a file that --with reads.
 """
 
 import argparse

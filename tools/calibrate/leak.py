@@ -8,7 +8,7 @@ import random
 from statistics import fmean, pstdev
 from typing import Any
 
-from caudal.tools.calibrate.output import Book, add_into
+from caudal.tools.calibrate.output import CalibrationFile, add_into
 from caudal.tools.common import options, output
 
 READ_S = 2.0
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     from caudal.tools.calibrate.prompts import ask
     from caudal.tools.calibrate.test_stand import Stand
 
-    book = Book(args)
+    book = CalibrationFile(args)
     sensor = _sensor(book, args.sensor)
     with Stand(book.vehicle, args.on) as stand:
         ask("Leave the probe dry and press Enter:")
@@ -46,14 +46,14 @@ def run(args: argparse.Namespace) -> int:
         output.note(f"wet: {wet:.1f} counts, noise {wet_noise:.1f}")
     noise = max(dry_noise, wet_noise, LEAST_NOISE)
     if abs(wet - dry) < APART * noise:
-        raise output.Refused(
+        raise output.UsageError(
             f"dry and wet are {abs(wet - dry):.1f} counts apart, less than {APART} times the noise ({noise:.1f}); "
             "nothing was written, check the probe's wiring"
         )
     for state, count in (("dry", dry), ("wet", wet)):
         if not sensor["low_count"] <= count <= sensor["high_count"]:
             allowed = f"{sensor['low_count']} to {sensor['high_count']}"
-            raise output.Refused(
+            raise output.UsageError(
                 f"{state} is {count:.0f} counts, which sensor.{args.sensor} takes for no reading "
                 f"(low_count to high_count, {allowed}); widen these first"
             )
@@ -65,17 +65,17 @@ def run(args: argparse.Namespace) -> int:
     return book.write(found, f"leak {args.sensor}")
 
 
-def _sensor(book: Book, name: str) -> dict[str, Any]:
+def _sensor(book: CalibrationFile, name: str) -> dict[str, Any]:
     sensor, pi = book.vehicle.sensor(name), book.vehicle.pi
     if name not in pi["sensor"]:
-        raise output.Refused(f"sensor {name} is not fitted (pi.absent); give it a place in [pi.sensor]")
+        raise output.UsageError(f"sensor {name} is not fitted (pi.absent); give it a place in [pi.sensor]")
     kind = pi["chip"][pi["sensor"][name]["chip"]]["kind"]
     if kind not in ("ads1115", "line"):
-        raise output.Refused(
+        raise output.UsageError(
             f"sensor {name} is on a {kind}; a probe is on an ads1115 or another board's line"
         )
     if sensor["map"] != "linear" or sensor["unit"] != "1":
-        raise output.Refused(f'sensor {name} is no probe: that has map = "linear" and unit = "1"')
+        raise output.UsageError(f'sensor {name} is no probe: that has map = "linear" and unit = "1"')
     return sensor
 
 
@@ -91,5 +91,5 @@ def _read(stand: Any, args: argparse.Namespace, emulated: int) -> tuple[float, f
             counts += stand.read(args.sensor, 0.05)
     if len(counts) < FEWEST:
         reason = "; ".join(f"{device}: {why}" for device, why in stand.lost.items()) or "see caudal probe"
-        raise output.Refused(f"{args.sensor} gave {len(counts)} readings in {READ_S:g} s ({reason})")
+        raise output.UsageError(f"{args.sensor} gave {len(counts)} readings in {READ_S:g} s ({reason})")
     return fmean(counts), pstdev(counts)

@@ -7,7 +7,7 @@ Its nominal 25 MHz are off by up to several per cent, and by as much is every pu
 import argparse
 from typing import Any
 
-from caudal.tools.calibrate.output import Book, add_into
+from caudal.tools.calibrate.output import CalibrationFile, add_into
 from caudal.tools.common import options, output
 from caudal.tools.config.pi_vehicle import PiVehicle
 
@@ -33,8 +33,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.measure and args.on == "pi":
-        raise output.Refused("--measure is for --on emulated; here a person measures")
-    book = Book(args)
+        raise output.UsageError("--measure is for --on emulated; here a person measures")
+    book = CalibrationFile(args)
     actuator = _actuator(book.vehicle, args.actuator)
     asked_us = actuator.get("neutral_us", PULSE_US)
     old_hz = book.vehicle.pi["pulses"]["clock_hz"]
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
             return book.write({KEY: (old_hz, new_hz)}, "clock")
         output.note(f"the oscillator has {new_hz / 1e6:.4g} MHz; once more with that")
         vehicle = vehicle.changed({KEY: new_hz})
-    raise output.Refused(
+    raise output.UsageError(
         f"after {ROUNDS} measurements the pulse still is not within a step of {asked_us} us; nothing was written, "
         "check what is measured"
     )
@@ -60,9 +60,11 @@ def _actuator(vehicle: PiVehicle, name: str | None) -> dict[str, Any]:
     pulsed = [a for a in vehicle.settings["actuators"] if a["map"] != "valve"]
     actuator = vehicle.actuator(name) if name else pulsed[0] if pulsed else None
     if actuator is None or actuator["map"] == "valve":
-        raise output.Refused("a valve has no pulses to measure; choose a servo or a thruster by --actuator")
+        raise output.UsageError(
+            "a valve has no pulses to measure; choose a servo or a thruster by --actuator"
+        )
     if not actuator["low_us"] <= actuator.get("neutral_us", PULSE_US) <= actuator["high_us"]:
-        raise output.Refused(
+        raise output.UsageError(
             f"{PULSE_US} us lies outside {actuator['name']}'s low_us to high_us; choose another"
         )
     return actuator

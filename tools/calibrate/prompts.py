@@ -15,7 +15,7 @@ def ask(prompt: str) -> str:
     with ending.window():
         line = _line()
     if not line:
-        raise output.Refused("the input ended before the calibration did; nothing was written")
+        raise output.UsageError("the input ended before the calibration did; nothing was written")
     return line.strip()
 
 
@@ -32,7 +32,7 @@ def confirm(what: str) -> None:
     """Says what will move, and goes on for nothing but `yes`."""
     output.note(what)
     if ask("Type yes to go on:") != "yes":
-        raise output.Refused("that was not yes; nothing was moved and nothing written")
+        raise output.UsageError("that was not yes; nothing was moved and nothing written")
 
 
 def number(

@@ -8,7 +8,7 @@ import argparse
 import math
 from typing import Any
 
-from caudal.tools.calibrate.output import Book, add_into
+from caudal.tools.calibrate.output import CalibrationFile, add_into
 from caudal.tools.common import options, output
 from caudal.tools.config.pi_vehicle import PiVehicle
 
@@ -34,10 +34,10 @@ def run(args: argparse.Namespace) -> int:
     from caudal.tools.calibrate.prompts import confirm
     from caudal.tools.calibrate.test_stand import Stand
 
-    book = Book(args)
+    book = CalibrationFile(args)
     servo = book.vehicle.actuator(args.actuator)
     if servo["map"] != "servo":
-        raise output.Refused(f"{args.actuator} is a {servo['map']}, not a servo")
+        raise output.UsageError(f"{args.actuator} is a {servo['map']}, not a servo")
     confirm(
         f"{args.actuator} (channel {servo['port']}) will JUMP to {servo['centre_us'] + servo['trim_us']} us, then move "
         f"slowly by up to {args.spread} us to each side. All other actuators are limp. Keep hands and hoses clear."
@@ -81,7 +81,7 @@ class Joint:
 
         room_us = min(self._zero_us - self.servo["low_us"], self.servo["high_us"] - self._zero_us)
         if room_us < min(spread_us, LEAST_SPREAD_US):
-            raise output.Refused(
+            raise output.UsageError(
                 f"straight is {room_us} us from an end stop; correct low_us or high_us first"
             )
         if room_us < spread_us:

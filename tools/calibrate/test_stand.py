@@ -16,7 +16,7 @@ from caudal.hal.pi.build import build_driver
 from caudal.hal.pi.bus import I2cBus
 from caudal.hal.pi.pca9685 import Scale, registers
 from caudal.tools.calibrate.shutdown import ending
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.config.pi_vehicle import PiVehicle, open_parts
 
 TICK_S = 0.01
@@ -72,14 +72,14 @@ class Stand:
             raise KeyboardInterrupt
 
     def pulse(self, name: str, pulse_us: int) -> None:
-        """On one actuator, none on the others; it is there when this returns, or a Refused says why not."""
+        """On one actuator, none on the others; it is there when this returns, or a UsageError says why not."""
         index = self._send(name, pulse_us)
         actuator = self._settings["actuators"][index]
         wanted = registers(self.scale.steps(pulse_us))
         waited_s = 0.0
         while self._held(actuator["port"]) != wanted:
             if waited_s >= PATIENCE_S:
-                raise Refused(f"no pulse for {name}: {self._reason()}; see caudal probe")
+                raise UsageError(f"no pulse for {name}: {self._reason()}; see caudal probe")
             self.wait(TICK_S)
             waited_s += TICK_S
 

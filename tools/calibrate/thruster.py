@@ -49,11 +49,11 @@ def run(args: argparse.Namespace) -> int:
     from caudal.tools.calibrate.test_stand import Stand
 
     if args.points < FEWEST:
-        raise output.Refused(f"--points {args.points}: caudal thrust needs {FEWEST} or more")
+        raise output.UsageError(f"--points {args.points}: caudal thrust needs {FEWEST} or more")
     vehicle = open_pi_vehicle(args.vehicle, args.set)
     thruster = vehicle.actuator(args.actuator)
     if thruster["map"] != "thruster":
-        raise output.Refused(f"{args.actuator} is a {thruster['map']}, not a thruster")
+        raise output.UsageError(f"{args.actuator} is a {thruster['map']}, not a thruster")
     path = args.write or Path("runs") / f"{args.actuator}-thrust.csv"
     column = f"force_{args.unit}"
     before = _before(path, column)
@@ -119,15 +119,15 @@ def _before(path: Path, column: str) -> str:
     while not folder.exists():
         folder = folder.parent
     if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise output.Refused(f"{path} cannot be written; choose another --write")
+        raise output.UsageError(f"{path} cannot be written; choose another --write")
     if not path.exists():
         return ""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise output.Refused(f"{path} is there and cannot be read; choose another --write") from None
+        raise output.UsageError(f"{path} is there and cannot be read; choose another --write") from None
     if text and text.splitlines()[0].split(",") != ["voltage_V", "pwm_us", column]:
-        raise output.Refused(
+        raise output.UsageError(
             f"{path} is there with other columns than voltage_V,pwm_us,{column}; choose another --write"
         )
     return text
@@ -145,7 +145,7 @@ def _write(path: Path, before: str, column: str, volts: float, rows: list[tuple[
             file.write(("\n" if before and not before.endswith("\n") else "") + text.getvalue())
     except OSError as error:
         print(text.getvalue(), end="")  # an hour's work is not lost for a full disk
-        raise output.Refused(
+        raise output.UsageError(
             f"{path} cannot be written ({error.strerror}); the points stand above"
         ) from error
 

@@ -17,8 +17,8 @@ from caudal.tools.campaign.chip_invariants import hides
 from caudal.tools.campaign.verdict import Verdict
 from caudal.tools.common.version import VERSION
 from caudal.tools.config.vehicle import Vehicle, open_scenario
-from caudal.tools.faults.kinds import EVER, PI_CHIPS, WIRE, Kind, Upset, read_upset, span_of, upsets_of
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.faults.kinds import EVER, PI_CHIPS, WIRE, Fault, Kind, read_fault, span_of, upsets_of
+from caudal.tools.simulate.simulation import Simulation
 
 SECONDS = 6.0  # of a run, where nobody says otherwise
 LEAD_S = (0.5, 2.0)  # of swimming before the first fault
@@ -60,20 +60,20 @@ def opened(vehicle: str, overrides: tuple[str, ...], scenario: str) -> Vehicle:
 
 def run_case(case: Case) -> Outcome:
     vehicle = opened(case.vehicle, case.set, case.scenario)
-    upsets = [read_upset(text, vehicle) for text in case.faults]
-    outcome = Outcome(case, [f"{u.kind.family} {u.kind.name}" for u in upsets])
-    fleet = fleet_of(vehicle, case.scenario, case.seed, upsets)
-    verdict = Verdict(fleet)
-    steps = round(case.seconds * 1e6 / fleet.period_us)
+    faults = [read_fault(text, vehicle) for text in case.faults]
+    outcome = Outcome(case, [f"{u.kind.family} {u.kind.name}" for u in faults])
+    simulation = fleet_of(vehicle, case.scenario, case.seed, faults)
+    verdict = Verdict(simulation)
+    steps = round(case.seconds * 1e6 / simulation.period_us)
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.mcap"
         recorder = Recorder(log, _about(vehicle, case), lossless=True)
-        fleet.record(recorder)
-        fleet.arm()
+        simulation.record(recorder)
+        simulation.arm()
         try:
             for _ in range(steps):
-                fleet.step()
-            fleet.safe()
+                simulation.step()
+            simulation.safe()
         except PlantDiverged as error:
             outcome.diverged = str(error)
         except Exception as error:
@@ -85,17 +85,17 @@ def run_case(case: Case) -> Outcome:
     outcome.worst_late = {row: late for row, late in verdict.worst_late.items() if late}
     outcome.broken = [str(one) for one in broken]
     outcome.invariants = [one.invariant for one in broken]
-    outcome.broken_s = min((one.tick for one in broken), default=0) * fleet.period_us / 1e6
+    outcome.broken_s = min((one.tick for one in broken), default=0) * simulation.period_us / 1e6
     return outcome
 
 
-def fleet_of(vehicle: Vehicle, scenario: str, seed: int, upsets: list[Upset]) -> Fleet:
+def fleet_of(vehicle: Vehicle, scenario: str, seed: int, faults: list[Fault]) -> Simulation:
     """On chips if one of the faults befalls a chip."""
-    if any(upset.kind.needs == PI_CHIPS for upset in upsets):
-        from caudal.tools.simulate.emulated_run import emulated_fleet
+    if any(fault.kind.needs == PI_CHIPS for fault in faults):
+        from caudal.tools.simulate.emulated_run import emulated_simulation
 
-        return emulated_fleet(vehicle, scenario, seed, upsets)
-    return Fleet(vehicle, scenario, seed, upsets=upsets)
+        return emulated_simulation(vehicle, scenario, seed, faults)
+    return Simulation(vehicle, scenario, seed, faults=faults)
 
 
 def _about(vehicle: Vehicle, case: Case) -> dict[str, str]:
@@ -127,16 +127,16 @@ def _drawn(vehicle: Vehicle, case: Case, index: int, able: list[tuple[Kind, str]
     rng = random.Random(f"{case.seed} {index}")
     seconds = case.seconds * (5 if rng.random() < LATER else 1)
     first = _draw(rng, vehicle, able, seconds)
-    upsets = [first]
+    faults = [first]
     if rng.random() < DOUBLE:
         fitting = [pair for pair in able if _together((first.kind, first.target), pair)]
         if fitting:
-            upsets.append(_draw(rng, vehicle, fitting, seconds))
-    if rng.random() < REARMED and not any(u.kind.needs for u in upsets):
+            faults.append(_draw(rng, vehicle, fitting, seconds))
+    if rng.random() < REARMED and not any(u.kind.needs for u in faults):
         at_s = round(rng.uniform(LEAD_S[0], seconds - 0.5), 2)
-        upsets.append(read_upset(f"rearms:pilot@{at_s:g}+{rng.choice((0.05, 0.3, 1.0)):g}", vehicle))
+        faults.append(read_fault(f"rearms:pilot@{at_s:g}+{rng.choice((0.05, 0.3, 1.0)):g}", vehicle))
     return Case(
-        case.vehicle, case.set, case.scenario, case.seed + index, seconds, tuple(map(str, upsets)), index
+        case.vehicle, case.set, case.scenario, case.seed + index, seconds, tuple(map(str, faults)), index
     )
 
 
@@ -150,7 +150,7 @@ def _together(one: tuple[Kind, str], other: tuple[Kind, str]) -> bool:
     )
 
 
-def _draw(rng: random.Random, vehicle: Vehicle, able: list[tuple[Kind, str]], seconds: float) -> Upset:
+def _draw(rng: random.Random, vehicle: Vehicle, able: list[tuple[Kind, str]], seconds: float) -> Fault:
     """Every family as often as any other, and in it every kind, and of that every target."""
     family = rng.choice(sorted({kind.family for kind, _ in able}))
     name = rng.choice(sorted({kind.name for kind, _ in able if kind.family == family}))
@@ -164,7 +164,7 @@ def _draw(rng: random.Random, vehicle: Vehicle, able: list[tuple[Kind, str]], se
         text += f"+{max(0.02, round(for_s, 2)):g}"
         if for_s > 0.2 and rng.random() < INTERMITTENT and kind.name not in ("killed", "stalled"):
             text += f"/{max(0.02, round(for_s / rng.choice((3, 5, 11)), 2)):g}"
-    return read_upset(text + _size(rng, vehicle, kind, target), vehicle)
+    return read_fault(text + _size(rng, vehicle, kind, target), vehicle)
 
 
 def _size(rng: random.Random, vehicle: Vehicle, kind: Kind, target: str) -> str:

@@ -9,7 +9,7 @@ from collections import deque
 from typing import Any
 
 from caudal.tools.campaign.invariants import Broken
-from caudal.tools.faults.kinds import Upset
+from caudal.tools.faults.kinds import Fault
 from caudal.tools.simulate.emulated_run import OnChips, chips_of
 
 RECOVERY_S = 4.0  # of run behind a fault's end: a hung bus takes 1.02 s more, an inertial unit's reset 0.65 s
@@ -28,9 +28,9 @@ def hides(vehicle: Any, kind: str, target: str) -> bool:
 
 
 class ChipPromises:
-    def __init__(self, vehicle: Any, swimmer: OnChips, fault: Upset) -> None:
+    def __init__(self, vehicle: Any, instance: OnChips, fault: Fault) -> None:
         pi = chips_of(vehicle)
-        self._swimmer = swimmer
+        self._swimmer = instance
         self._fault = fault
         self._rate_hz = vehicle.settings["rate_hz"]
         self.broken: list[Broken] = []
@@ -50,7 +50,7 @@ class ChipPromises:
         self._absent = False
         self._off_s = 0.0
 
-    def look(self, tick: int) -> None:
+    def check(self, tick: int) -> None:
         now_s = tick / self._rate_hz
         loop, driver = self._swimmer.loop, self._swimmer.driver
         for i, (count, truth) in enumerate(zip(loop.board.counts, driver.truth, strict=True)):

@@ -67,7 +67,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.seconds < LEAST_S:
-        raise output.Refused(
+        raise output.UsageError(
             f"--for {args.seconds:g}: faults begin after half a second; give {LEAST_S:g} s or more"
         )
     cases = cases_for(args)
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         args.out.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=args.out).close()  # a folder that is there may still take no file
     except OSError as error:
-        raise output.Refused(
+        raise output.UsageError(
             f"--out {args.out}: broken cases cannot be saved there ({error.strerror})"
         ) from error
     outcomes: list[Outcome] = []
@@ -114,7 +114,7 @@ def cases_for(args: argparse.Namespace) -> list[Case]:
     base = Case(args.vehicle, tuple(overrides), scenario, args.seed, args.seconds, ())
     cases = plan(vehicle, base, args.runs, args.kind)
     if not cases:
-        raise output.Refused(f"nothing of the kind {', '.join(args.kind)} can befall {vehicle.name}")
+        raise output.UsageError(f"nothing of the kind {', '.join(args.kind)} can befall {vehicle.name}")
     return cases
 
 

@@ -50,7 +50,7 @@ class Seen:
         self.calm = True  # has nothing been upset yet
         self.places = Places(settings, self)
 
-    def look(self, loop: Any) -> None:
+    def check(self, loop: Any) -> None:
         """Once, after each tick."""
         self.none = all(count is None for count in loop.board.counts)
         for i, count in enumerate(loop.board.counts):
@@ -80,7 +80,7 @@ class Seen:
         self._mission_asks = loop.state.mission_asks
         self.bad_command = self._bad_now
         self._bad_now = loop.state.free and any(c is None or c != c for c in loop.state.commands)
-        self.places.look()
+        self.places.check()
 
     def reading(self, name: str) -> float | None:
         i = self.sensors[name]
@@ -136,7 +136,7 @@ class Cause:
         ]
         self._averages = dict.fromkeys(("x_nis", "y_nis", "depth_nis", "heading_nis"), 1.0)
 
-    def look(self, loop: Any) -> int:
+    def check(self, loop: Any) -> int:
         return self._look(loop)
 
     def _not_armed(self, loop: Any) -> int:
@@ -176,7 +176,7 @@ class Cause:
         return UNKNOWN if found == GONE and self._seen.silent(self._s["sensors"]) else found
 
     def _implausible(self, loop: Any) -> int:
-        return max(pair.look() for pair in self._pairs)
+        return max(pair.check() for pair in self._pairs)
 
     def _inconsistent(self, loop: Any) -> int:
         share = 1 / (self._s["average_s"] * self._seen.rate_hz)
@@ -208,12 +208,12 @@ class Cause:
         return THERE if limit < self._seen.station_age < NEVER else GONE
 
     def _mode_unable(self, loop: Any) -> int:
-        needs = loop.helm.available[self._seen.asked]
+        needs = loop.handler.available[self._seen.asked]
         unknown = any(getattr(loop.state.estimate, field) is None for field in needs)
         return self._seen.places.unknown(needs) or (THERE if unknown else GONE)
 
     def _not_following(self, loop: Any) -> int:
-        return max([following.look() for following in self._following], default=GONE)
+        return max([following.check() for following in self._following], default=GONE)
 
     def _host(self, loop: Any) -> int:
         return THERE if self._seen.host.get(self._s["word"]) else GONE
@@ -227,7 +227,7 @@ class _Pair:
         self._before: float | None = None
         self._apart = 0.0
 
-    def look(self) -> int:
+    def check(self) -> int:
         angle, rate = self._seen.reading(self._angle), self._seen.reading(self._rate)
         if angle is None or rate is None:
             self._before, self._apart = None, 0.0

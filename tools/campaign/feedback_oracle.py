@@ -49,7 +49,7 @@ class Following:
         self._sure = False  # it was marked since it was last surely not
         self._freed: int | None = None  # what is counted at most since its mark may have gone
 
-    def look(self) -> int:
+    def check(self) -> int:
         """Once, after each tick."""
         told, heard = self._seen.told(self._name), self._seen.fresh(self._sensor)
         if told is None and self._limp:

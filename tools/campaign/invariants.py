@@ -87,7 +87,7 @@ class Invariants:
         surface = settings["surface"] or {"commands": [], "drop": []}
         self._up, self._dropped = dict(surface["commands"]), dict(surface["drop"])
 
-    def look(self, loop: Any, calm: bool = False) -> None:
+    def check(self, loop: Any, calm: bool = False) -> None:
         """After each tick. `calm`: nothing has been upset so far."""
         self._seen.calm = calm
         self._tick = loop.state.tick
@@ -97,7 +97,7 @@ class Invariants:
         if loop.fault is not None:
             self._look_at_fault(loop)
             return
-        self._seen.look(loop)
+        self._seen.check(loop)
         self._look_at_rows(loop)
         self._look_at_outputs(loop)
         self._look_at_numbers(loop)
@@ -121,9 +121,9 @@ class Invariants:
         state = loop.state
         told = {kind for kind, _, _, refusal in loop.taken if refusal is None and isinstance(kind, str)}
         strongest = 0
-        for bit, (line, row) in enumerate(zip(self._lines, loop.watch.rows, strict=True)):
+        for bit, (line, row) in enumerate(zip(self._lines, loop.monitor.rows, strict=True)):
             doubtful_before = line.doubtful
-            line.count(line.cause.look(loop))
+            line.count(line.cause.check(loop))
             active = row.active
             if active != line.active:
                 self.changes.append((self._tick, line.name, active))
@@ -146,7 +146,7 @@ class Invariants:
                 self._say("safe", f"{line.name} is active, and the state says otherwise")
         if state.action != strongest:
             self._say("safe", f"the strongest active row says {strongest}, the state {state.action}")
-        holds = modes.HOLD in loop.helm.available
+        holds = modes.HOLD in loop.handler.available
         if strongest in (SURFACE, DROP) or (strongest == HOLD and not holds):
             mode = modes.SURFACE
         else:

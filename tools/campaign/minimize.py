@@ -7,7 +7,7 @@ from pathlib import Path
 
 from caudal.tools.campaign.campaign import Case, Outcome, opened, run_case
 from caudal.tools.common.options import as_toml
-from caudal.tools.faults.kinds import EVER, PI_CHIPS, Upset, read_upset, usual_size
+from caudal.tools.faults.kinds import EVER, PI_CHIPS, Fault, read_fault, usual_size
 
 MOST_RUNS = 80
 SHORTEST_S = 0.02
@@ -42,35 +42,35 @@ def _smaller(outcome: Outcome) -> Iterator[Case]:
     if until_s < case.seconds:
         yield replace(case, seconds=until_s)
     for k, text in enumerate(case.faults):
-        for simpler in _simpler(read_upset(text, vehicle), vehicle, case.seconds):
+        for simpler in _simpler(read_fault(text, vehicle), vehicle, case.seconds):
             if str(simpler) != text:
                 yield replace(case, faults=(*case.faults[:k], str(simpler), *case.faults[k + 1 :]))
 
 
-def _simpler(upset: Upset, vehicle, seconds: float) -> Iterator[Upset]:
-    names = SIMPLER.get(upset.kind.family, ())
-    before = names[: names.index(upset.kind.name)] if upset.kind.name in names else names
+def _simpler(fault: Fault, vehicle, seconds: float) -> Iterator[Fault]:
+    names = SIMPLER.get(fault.kind.family, ())
+    before = names[: names.index(fault.kind.name)] if fault.kind.name in names else names
     for name in before:
-        text = str(replace(upset, size=0.0)).replace(upset.kind.name, name, 1).partition("*")[0]
-        yield read_upset(text, vehicle)
-    if upset.period_s:
-        yield replace(upset, period_s=None)
-    if upset.until_s > seconds and upset.kind.lasts_s == EVER:
-        yield replace(upset, for_s=EVER)
-    elif upset.for_s != EVER and upset.for_s >= 2 * SHORTEST_S:
-        yield replace(upset, for_s=max(SHORTEST_S, round(upset.for_s / 2, 2)))
-    if upset.at_s > 0.1:
-        yield replace(upset, at_s=round(upset.at_s / 2, 2))
+        text = str(replace(fault, size=0.0)).replace(fault.kind.name, name, 1).partition("*")[0]
+        yield read_fault(text, vehicle)
+    if fault.period_s:
+        yield replace(fault, period_s=None)
+    if fault.until_s > seconds and fault.kind.lasts_s == EVER:
+        yield replace(fault, for_s=EVER)
+    elif fault.for_s != EVER and fault.for_s >= 2 * SHORTEST_S:
+        yield replace(fault, for_s=max(SHORTEST_S, round(fault.for_s / 2, 2)))
+    if fault.at_s > 0.1:
+        yield replace(fault, at_s=round(fault.at_s / 2, 2))
     for digits in (0, 1):
-        yield replace(upset, at_s=round(upset.at_s, digits))
-    if upset.kind.size:
-        yield replace(upset, size=usual_size(upset.kind, upset.target, vehicle))
+        yield replace(fault, at_s=round(fault.at_s, digits))
+    if fault.kind.size:
+        yield replace(fault, size=usual_size(fault.kind, fault.target, vehicle))
 
 
 def command(case: Case, file: Path) -> str:
     """That runs it again."""
     vehicle = opened(case.vehicle, case.set, case.scenario)
-    chips = any(read_upset(text, vehicle).kind.needs == PI_CHIPS for text in case.faults)
+    chips = any(read_fault(text, vehicle).kind.needs == PI_CHIPS for text in case.faults)
     on = " --on emulated" if chips else ""
     return f"caudal run {case.vehicle} --scenario {case.scenario} --seed {case.seed}{on} --with {file}"
 

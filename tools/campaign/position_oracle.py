@@ -39,7 +39,7 @@ class Places:
         noise = estimate["filter"] or {"position_m": 0.0, "depth_m": 0.0}
         self._noise_m = {key: noise["depth_m" if key == "depth" else "position_m"] for key in self._last}
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Once, after each tick."""
         fresh = self._seen.fresh
         for key, sensor in self._named.items():

@@ -9,20 +9,20 @@ from caudal.onboard.core.failsafe import HOLD
 from caudal.onboard.log.reader import Log, LogError
 from caudal.tools.campaign.invariants import Broken, Invariants
 from caudal.tools.cli.replay import replay
-from caudal.tools.common.output import Refused
-from caudal.tools.faults.kinds import PI_CHIPS, Upset
+from caudal.tools.common.output import UsageError
+from caudal.tools.faults.kinds import PI_CHIPS, Fault
 
 
 class Verdict:
     """Looks over the shoulder of a fleet's first vehicle, whose upsets these are."""
 
-    def __init__(self, fleet: Any) -> None:
-        self._fleet = fleet
-        self._upsets: list[Upset] = fleet.upsets
-        self._swimmer = fleet.swimmers[0]
+    def __init__(self, simulation: Any) -> None:
+        self._fleet = simulation
+        self._upsets: list[Fault] = simulation.faults
+        self._swimmer = simulation.instances[0]
         self._swimmer.on_tick = self._ticked
-        fleet.on_step = self._stepped
-        self._settings = fleet.vehicle.settings
+        simulation.on_step = self._stepped
+        self._settings = simulation.vehicle.settings
         self._bugs = any(u.kind.name in ("exception", "nan") for u in self._upsets)
         self._loops: dict[str, tuple[Any, Invariants]] = {}
         self._sent = _Sent(self._settings) if hasattr(self._swimmer, "line") else None
@@ -33,17 +33,17 @@ class Verdict:
         self._steps = 0
         self._chips: Any = None
         if len(self._upsets) == 1 and hasattr(self._swimmer, "driver"):
-            upset = self._upsets[0]
-            if (upset.kind.needs == PI_CHIPS or upset.name == "brown-out:pulses") and upset.period_s is None:
+            fault = self._upsets[0]
+            if (fault.kind.needs == PI_CHIPS or fault.name == "brown-out:pulses") and fault.period_s is None:
                 from caudal.tools.campaign.chip_invariants import ChipPromises
 
-                self._chips = ChipPromises(fleet.vehicle, self._swimmer, upset)
+                self._chips = ChipPromises(simulation.vehicle, self._swimmer, fault)
 
     def _ticked(self, name: str, loop: Any, time_ns: int) -> None:
         self.ticks += 1
         if name not in self._loops or self._loops[name][0] is not loop:
             self._loops[name] = loop, Invariants(self._settings, loop, self._bugs)
-        self._loops[name][1].look(loop, calm=not self._swimmer.trouble.begun)
+        self._loops[name][1].check(loop, calm=not self._swimmer.injector.begun)
         state = loop.state
         safe = loop.fault is not None or not state.armed or state.action >= HOLD
         if self.to_safe_s is None and safe and time_ns >= self._began_ns:
@@ -53,9 +53,9 @@ class Verdict:
         """After each step of the fleet."""
         self._steps += 1
         if self._sent:
-            self._sent.look(self._swimmer)
+            self._sent.check(self._swimmer)
         if self._chips:
-            self._chips.look(self._swimmer.loop.ticks - 1)
+            self._chips.check(self._swimmer.loop.ticks - 1)
 
     def raised(self, error: Exception) -> None:
         """Whatever comes out of a tick is one too much."""
@@ -124,7 +124,7 @@ class Verdict:
             return [] if meant else wrong("the log holds no readings")
         try:
             again = replay(log)
-        except Refused as error:
+        except UsageError as error:
             return wrong(f"the log does not replay: {error}")
         except Exception as error:
             return wrong(f"the replay raised {type(error).__name__}: {error}")
@@ -139,7 +139,7 @@ class Verdict:
     def _bug_tick(self, log: Log, channel: str) -> float:
         """From which tick of a controller on a made-up bug tells the run from its replay. One that began later is
         sound, and one that stood still, or was cut off, has had fewer ticks than time has passed."""
-        begun = [ns for u, ns in self._swimmer.trouble.begun.items() if u.kind.name in ("exception", "nan")]
+        begun = [ns for u, ns in self._swimmer.injector.begun.items() if u.kind.name in ("exception", "nan")]
         times_ns = log.topics[f"/{channel.split()[0]}/counts"].time_ns
         if not begun or times_ns[0] > min(begun):
             return math.inf
@@ -158,7 +158,7 @@ class Verdict:
             if loop.fault and ("fault", name, invariants.fault_tick, None) not in told:
                 return f"nothing is told of the fault: {loop.fault}"
         set_ = {e.details["fault"] for e in log.events if e.kind == "fault set"}
-        lost = [u.name for u in self._swimmer.trouble.begun if u.name not in set_]
+        lost = [u.name for u in self._swimmer.injector.begun if u.name not in set_]
         return f"nothing is told of {lost[0]}" if lost else None
 
 
@@ -176,8 +176,8 @@ class _Sent:
         self._last = [0] * len(self._actuators)
         self._tick = 0
 
-    def look(self, swimmer: Any) -> None:
-        for k, (s, pulse) in enumerate(zip(self._actuators, swimmer.outputs, strict=True)):
+    def check(self, instance: Any) -> None:
+        for k, (s, pulse) in enumerate(zip(self._actuators, instance.outputs, strict=True)):
             low, high = (0, s["high_ua"]) if s["map"] == "valve" else (s["low_us"], s["high_us"])
             if pulse and not low <= pulse <= high:
                 self._say("limits", f"{s['name']} is sent {pulse}")
@@ -185,7 +185,7 @@ class _Sent:
             if step and pulse and last and abs(pulse - last) > step:
                 self._say("slew", f"{s['name']} is sent {pulse} us after {last}")
             self._last[k] = pulse or last
-        if swimmer.gone and any(swimmer.outputs):
+        if instance.gone and any(instance.outputs):
             self._say("safe", "its controller is gone, and it is sent pulses")
         self._tick += 1
 

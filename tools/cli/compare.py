@@ -34,13 +34,13 @@ def compare(first: Log, second: Log) -> dict:
     topics = [name for name in first.topics if name.endswith("/outputs")]
     others = [name for name in second.topics if name.endswith("/outputs")]
     if topics != others:
-        raise output.Refused(f"the logs are of different vehicles: {_names(topics)} and {_names(others)}")
+        raise output.UsageError(f"the logs are of different vehicles: {_names(topics)} and {_names(others)}")
     result = {"ticks": 0, "commands": 0, "equal": 0, "off_by_one": 0, "worse": 0, "ticks_unmatched": 0}
     first_difference = None
     for topic in topics:
         a, b = first.topics[topic], second.topics[topic]
         if a.fields != b.fields:
-            raise output.Refused(
+            raise output.UsageError(
                 f"{topic} has the channels {_names(a.fields)} in one log, {_names(b.fields)} in the other"
             )
         for tick, one, other in _pairs(a, b):
@@ -58,7 +58,7 @@ def compare(first: Log, second: Log) -> dict:
                 if apart and (first_difference is None or tick < first_difference[0]):
                     first_difference = (tick, f"{topic.split('/')[1]} {channel}: {x} and {y}")
     if not result["ticks"]:
-        raise output.Refused("the logs hold no command of the same tick; there is nothing to compare")
+        raise output.UsageError("the logs hold no command of the same tick; there is nothing to compare")
     for topic in topics:
         _compare_pulses(topic, first, second, result)
     if first_difference:

@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     vehicle = open_vehicle(args.vehicle, overrides)
     settings = vehicle.settings["gait"]
     if settings is None:
-        raise output.Refused(f"{vehicle.name} has no gait: nothing in it beats (its file has no [gait])")
+        raise output.UsageError(f"{vehicle.name} has no gait: nothing in it beats (its file has no [gait])")
     wave = wave_of(settings)
     table = wave.table(settings["rows"])
     csv_path = args.csv or Path("runs") / f"{vehicle.name}-gait.csv"
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         write_csv(csv_path, settings["joints"], table)
         plot(plot_path, wave, settings["joints"], table)
     except OSError as error:
-        raise output.Refused(
+        raise output.UsageError(
             f"cannot write {error.filename}: {error.strerror}; choose another place with --csv"
         ) from error
     result = {

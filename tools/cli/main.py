@@ -9,7 +9,7 @@ import threading
 
 from caudal.hal.vehicle_file.reader import VehicleFileError
 from caudal.onboard.log.reader import LogError
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 
 COMMANDS = {  # word: (module below caudal.tools, help)
     "list": ("cli.list_vehicles", "vehicles and their scenarios"),
@@ -89,9 +89,9 @@ def main(argv: list[str] | None = None) -> int:
         words = sys.argv[1:] if argv is None else argv
         args, unknown = parser(words[0] if words else None).parse_known_args(words)
         if unknown:
-            raise Refused(f"{args.command} has no {unknown[0]}; see caudal {args.command} --help")
+            raise UsageError(f"{args.command} has no {unknown[0]}; see caudal {args.command} --help")
         return args.run(args)
-    except (VehicleFileError, LogError, Refused) as error:
+    except (VehicleFileError, LogError, UsageError) as error:
         print(f"caudal: {error}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:

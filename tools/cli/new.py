@@ -59,37 +59,37 @@ def arguments(command: argparse.ArgumentParser) -> None:
         "--like", metavar="VEHICLE", default="fish", help="which one to start from (default: fish)"
     )
     command.add_argument(
-        "--into", metavar="FOLDER", type=Path, default=Path(), help="where to put it (default: here)"
+        "--output", metavar="FOLDER", type=Path, default=Path(), help="where to put it (default: here)"
     )
     options.add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
     if not NAME.fullmatch(args.name):
-        raise output.Refused(
+        raise output.UsageError(
             f'"{args.name}" is no name for a vehicle; use small letters, digits, underscores'
         )
     if args.name in vehicles.names():
-        raise output.Refused(f'"{args.name}" comes with Caudal; choose a name of your own')
+        raise output.UsageError(f'"{args.name}" comes with Caudal; choose a name of your own')
     like = open_vehicle(args.like)
-    path = args.into / f"{args.name}.toml"
+    path = args.output / f"{args.name}.toml"
     text = started(args.name, like.name, like.file.text, like.settings["control"]["kind"])
     try:
         if path.exists():
-            raise output.Refused(f"{path} is there already; choose another name, or remove it first")
-        args.into.mkdir(parents=True, exist_ok=True)
+            raise output.UsageError(f"{path} is there already; choose another name, or remove it first")
+        args.output.mkdir(parents=True, exist_ok=True)
         with open(path, "x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
         problem = f"cannot write {path}: {error.strerror}"
-        raise output.Refused(f"{problem}; choose another folder with --into") from None
+        raise output.UsageError(f"{problem}; choose another folder with --output") from None
     vehicle = open_vehicle(str(path))
     scenario = next(iter(vehicle.settings["scenarios"]))
     result = {"vehicle": args.name, "file": str(path), "like": like.name, "lines": text.count("\n")}
     if args.json:
         output.as_json(result)
         return 0
-    asked = args.name if args.into == Path() else shlex.quote(str(path))
+    asked = args.name if args.output == Path() else shlex.quote(str(path))
     print(f"{path} swims as the {like.name} does. Its first lines say what to change. Next:")
     print(f"  caudal check {asked}")
     print(f"  caudal run {asked} --scenario {scenario} --report")

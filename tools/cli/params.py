@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     params = vehicle.settings["params"]
     to_change = bool(args.change) or args.reset is not None
     if to_change and args.params is None:
-        raise output.Refused(
+        raise output.UsageError(
             "say where they are kept: --params FILE (a running vehicle is told by its ground station)"
         )
     values: dict[str, float] = {}
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         store = open_store(args.params, vehicle)
         values, notes = store.load(), store.notes
         if store.no_file:
-            raise output.Refused(store.no_file)
+            raise output.UsageError(store.no_file)
         if to_change:
             values = _changed(args, vehicle, values, store)
             _save(store, values, params)
@@ -80,7 +80,7 @@ def _changed(
         forgotten = store.forget(args.reset)
         for name in args.reset:
             if name not in about and name not in forgotten:
-                raise output.Refused(
+                raise output.UsageError(
                     f"{vehicle.name} has no parameter {name}; caudal params {args.vehicle} lists them"
                 )
         values = {name: value for name, value in values.items() if args.reset and name not in args.reset}
@@ -88,14 +88,14 @@ def _changed(
     for word in args.change:
         name, equals, text = word.partition("=")
         if not equals:
-            raise output.Refused(f"{word}: there is no = in it; write NAME=VALUE")
+            raise output.UsageError(f"{word}: there is no = in it; write NAME=VALUE")
         try:
             number: Any = float(text)
         except ValueError:
             number = text
         values[name], refusal = checked(about, name, number)
         if refusal:
-            raise output.Refused(refusal)
+            raise output.UsageError(refusal)
         store.forget([name])  # what slept under it: a default is not kept, and would not replace it
     return values
 
@@ -105,4 +105,4 @@ def _save(store: ParamStore, values: dict[str, float], params: list[dict[str, An
     try:
         store.save({name: value for name, value in values.items() if value != defaults[name]})
     except StoreError as error:
-        raise output.Refused(str(error)) from error
+        raise output.UsageError(str(error)) from error

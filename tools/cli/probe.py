@@ -61,10 +61,10 @@ def run(args: argparse.Namespace) -> int:
         expected = {place: what for place, what in expected.items() if place[0] == args.bus}
     wanted = {args.bus} if args.bus is not None else {bus for bus, _ in expected} or set(there)
     if not there and (wanted or not vehicle):
-        raise output.Refused(f"there is no I2C bus ({DEVICES}/i2c-*); {ENABLE}")
+        raise output.UsageError(f"there is no I2C bus ({DEVICES}/i2c-*); {ENABLE}")
     if args.bus is not None and args.bus not in there:
         have = ", ".join(map(str, there))
-        raise output.Refused(
+        raise output.UsageError(
             f"there is no I2C bus {args.bus}; there is {have}, and more can be enabled: {ENABLE}"
         )
     rows = [row for bus in sorted(wanted) for row in _on_bus(parts, bus, expected, emulated)]

@@ -64,17 +64,17 @@ def replay(log: Log, vehicle_path: str | None = None, overrides: list[str] | Non
     settings = _settings(log, vehicle_path, overrides or [])
     scenario = settings["scenarios"].get(log.run.get("scenario"))
     if scenario is None:
-        raise output.Refused(
+        raise output.UsageError(
             f'the vehicle file has no scenario "{log.run.get("scenario")}", which the log was made with'
         )
     result: dict[str, Any] = {"identical": True, "ticks": 0, "commands": 0, "missing_from_tick": None}
     if log.run.get("on", "").startswith("hil") and log.run.get("realtime") == "True":
-        raise output.Refused(
+        raise output.UsageError(
             "a bench that ran free answers when it can: its log shows what happened, it does not replay"
         )
     names = [topic.split("/")[1] for topic in log.topics if topic.endswith("/counts")]
     if not names:
-        raise output.Refused("the log holds no vehicle's readings")
+        raise output.UsageError("the log holds no vehicle's readings")
     for name in names:
         difference = _replay_one(log, name, settings, scenario, result)
         if difference and (result["identical"] or difference["tick"] < result["tick"]):
@@ -122,7 +122,7 @@ def _replay_one(log: Log, name: str, settings: dict, scenario: dict, result: dic
     """Ticks one vehicle's loop through its recording; the first difference, if there is one."""
     for topic in (f"/{name}/{kind}" for kind in ("outputs", "loop")):
         if topic not in log.topics:
-            raise output.Refused(
+            raise output.UsageError(
                 f"{log.path} holds nothing in {topic}, without which nothing can be replayed"
             )
     counts, outputs = log.topics[f"/{name}/counts"], log.topics[f"/{name}/outputs"]
@@ -131,7 +131,7 @@ def _replay_one(log: Log, name: str, settings: dict, scenario: dict, result: dic
     for kind, recorded in (("actuators", outputs.fields), ("sensors", counts.fields)):
         present = [channel["name"] for channel in settings[kind]]
         if present != recorded:
-            raise output.Refused(
+            raise output.UsageError(
                 f"the vehicle file's {kind} are {', '.join(present)}; the log's {', '.join(recorded)}"
             )
     topics = [topic for topic in (counts, outputs, timing, commands) if topic is not None]
@@ -141,7 +141,7 @@ def _replay_one(log: Log, name: str, settings: dict, scenario: dict, result: dic
         if result["missing_from_tick"] is None or ticks < result["missing_from_tick"]:
             result["missing_from_tick"] = ticks
     if not ticks:
-        raise output.Refused(
+        raise output.UsageError(
             f"{log.path} has no beginning of {name}'s run, from which alone it could be replayed"
         )
     loop = build_loop(settings, scenario, RecordedDriver(counts.each()))
@@ -151,7 +151,7 @@ def _replay_one(log: Log, name: str, settings: dict, scenario: dict, result: dic
     sent_rows = commands.each() if commands is not None else None
     for tick, late_us, told in recorded:
         for kind, values in orders.get(tick, ()):
-            loop.tell(kind, *values)
+            loop.send(kind, *values)
         loop.tick(late_us)
         progress.at(tick)
         result["ticks"] += 1

@@ -65,30 +65,32 @@ def add_run_options(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Each way loads its own parts: a vehicle has no plant, and a plant no buses."""
     if args.fault and (args.on == "pi" or args.on.startswith("hil:")):
-        raise output.Refused(
+        raise output.UsageError(
             "--fault is for simulated vehicles; leave it out, or give --on sim or --on emulated"
         )
-    if args.arm is not None and args.on != "pi" and not args.mavlink:
-        raise output.Refused("--arm is for --on pi and --mavlink; elsewhere vehicles arm at the start")
+    if args.arm_after is not None and args.on != "pi" and not args.mavlink:
+        raise output.UsageError(
+            "--arm-after is for --on pi and --mavlink; elsewhere vehicles arm at the start"
+        )
     ground_station.check_options(args)
-    if args.steer and not args.live:
-        raise output.Refused(
-            "--steer is for who looks on from another machine; give --live HOST:PORT with it"
+    if args.allow_control and not args.stream:
+        raise output.UsageError(
+            "--allow-control is for who looks on from another machine; give --stream HOST:PORT with it"
         )
     if args.on == "pi":
-        from caudal.tools.vehicle_run.vehicle_run import swim_aboard
+        from caudal.tools.vehicle_run.vehicle_run import run_on_vehicle
 
-        return swim_aboard(args)
+        return run_on_vehicle(args)
     if args.on.startswith("hil:"):
         if args.params:
-            raise output.Refused(
+            raise output.UsageError(
                 "a controller on the bench wire starts anew with every plant; leave --params out"
             )
-        if args.view or args.live:
-            raise output.Refused("look on at the plant's end: caudal hil plant takes --view and --live")
+        if args.view or args.stream:
+            raise output.UsageError("look on at the plant's end: caudal hil plant takes --view and --stream")
         from caudal.tools.hil.controller_side import control
 
         return control(args, args.on.removeprefix("hil:"))
-    from caudal.tools.simulate.sim_run import swim_simulated
+    from caudal.tools.simulate.sim_run import run_simulated
 
-    return swim_simulated(args)
+    return run_simulated(args)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 
 
 def positive(text: str) -> float:
@@ -65,9 +65,9 @@ class With(argparse.Action):
         try:
             tables = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
-            raise Refused(f"--with {path}: {error.strerror}") from error
+            raise UsageError(f"--with {path}: {error.strerror}") from error
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise Refused(
+            raise UsageError(
                 f"--with {path}: no TOML ({error}); give a file such as caudal excite writes"
             ) from error
         lines = [f"{key}={as_toml(value)}" for key, value in leaves(tables)]

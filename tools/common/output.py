@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 
-class Refused(Exception):
+class UsageError(Exception):
     """What was asked cannot be done; the text is the sentence for the user."""
 
 
@@ -57,7 +57,7 @@ def _span(seconds: float) -> str:
 
 
 @contextmanager
-def patience(text: str, after_s: float = 1.0) -> Iterator[None]:
+def slow_notice(text: str, after_s: float = 1.0) -> Iterator[None]:
     """Says why nothing seems to happen, if that lasts."""
     timer = threading.Timer(after_s, note, [text])
     timer.start()

@@ -15,7 +15,7 @@ from typing import Any
 
 from caudal.onboard.params.store import sync_folder
 from caudal.tools.common.options import as_toml
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 
 
 def set_keys(path: str | os.PathLike[str], values: Mapping[str, Any], head: str = "") -> None:
@@ -26,9 +26,9 @@ def set_keys(path: str | os.PathLike[str], values: Mapping[str, Any], head: str 
         after = changed(before or head, values, str(path))
         _replace(file, after)
     except UnicodeDecodeError:
-        raise Refused(f"{path} is not UTF-8 text and was left as it is") from None
+        raise UsageError(f"{path} is not UTF-8 text and was left as it is") from None
     except OSError as error:
-        raise Refused(f"{path} cannot be written ({error.strerror}); nothing was changed") from error
+        raise UsageError(f"{path} cannot be written ({error.strerror}); nothing was changed") from error
 
 
 def changed(text: str, values: Mapping[str, Any], label: str) -> str:
@@ -42,7 +42,7 @@ def changed(text: str, values: Mapping[str, Any], label: str) -> str:
         wanted = tomllib.loads(plain)
         document = tomlkit.parse(plain)
     except (ValueError, TOMLKitError) as error:
-        raise Refused(f"{label} is no TOML ({error}) and was left as it is") from None
+        raise UsageError(f"{label} is no TOML ({error}) and was left as it is") from None
     for key, value in values.items():
         _put(wanted, key.split("."), copy.deepcopy(value), label)
     try:
@@ -54,7 +54,7 @@ def changed(text: str, values: Mapping[str, Any], label: str) -> str:
         proved = False
     if not proved:
         lines = ", ".join(f"{key} = {as_toml(value)}" for key, value in values.items())
-        raise Refused(f"{label} is laid out so that it was left as it is; write there by hand: {lines}")
+        raise UsageError(f"{label} is laid out so that it was left as it is; write there by hand: {lines}")
     return mark + after
 
 
@@ -62,7 +62,7 @@ def _put(tables: dict[str, Any], path: list[str], value: Any, label: str) -> Non
     for depth, part in enumerate(path[:-1], 1):
         tables = tables.setdefault(part, {})
         if not isinstance(tables, dict):
-            raise Refused(f"{label}: {'.'.join(path[:depth])} is no table and was left as it is")
+            raise UsageError(f"{label}: {'.'.join(path[:depth])} is no table and was left as it is")
     tables[path[-1]] = value
 
 

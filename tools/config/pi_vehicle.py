@@ -10,7 +10,7 @@ from typing import Any
 
 from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
 from caudal.tools.common.options import as_toml
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 
 
 def add_on(command: argparse.ArgumentParser) -> None:
@@ -45,7 +45,7 @@ class PiVehicle:
     def _channel(self, kind: str, name: str) -> dict[str, Any]:
         channels = {channel["name"]: channel for channel in self.settings[f"{kind}s"]}
         if name not in channels:
-            raise Refused(f"{self.settings['name']} has no {kind} {name}; it has {', '.join(channels)}")
+            raise UsageError(f"{self.settings['name']} has no {kind} {name}; it has {', '.join(channels)}")
         return channels[name]
 
     def changed(self, values: Mapping[str, Any]) -> PiVehicle:
@@ -83,7 +83,7 @@ def open_parts(on: str, pi: dict[str, Any] | None) -> Any:
 
         return Parts()
     if pi is None:
-        raise Refused("emulated chips are those of a vehicle; name one")
+        raise UsageError("emulated chips are those of a vehicle; name one")
     from caudal.hal.emulated.wiring import EmulatedParts
 
     registers = on.partition(":")[2]

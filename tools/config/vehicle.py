@@ -6,9 +6,9 @@ from typing import Any
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard import vehicles
 from caudal.sim_plant.tables import read as sim_plant_spec
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.config import appearance_tables
-from caudal.tools.faults.kinds import read_upset
+from caudal.tools.faults.kinds import read_fault
 from caudal.tools.vehicle_run.config import TABLES, Controlled, read_settings
 
 
@@ -58,7 +58,7 @@ def read_vehicle(file: VehicleFile) -> Vehicle:
     for name, scenario in settings["scenarios"].items():
         for k, text in enumerate(scenario["faults"]):
             try:
-                read_upset(text, vehicle)
-            except Refused as error:
+                read_fault(text, vehicle)
+            except UsageError as error:
                 raise file.error(f"scenario.{name}.faults.{k}", str(error)) from error
     return vehicle

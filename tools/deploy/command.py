@@ -114,9 +114,11 @@ class Mpremote:
 
     def __init__(self, port: str) -> None:
         if importlib.util.find_spec("mpremote") is None:
-            raise output.Refused("this needs mpremote; pip install 'caudal[mcu]', or use --dry-run DIR")
+            raise output.UsageError("this needs mpremote; pip install 'caudal[mcu]', or use --dry-run DIR")
         if not Path(port).exists():
-            raise output.Refused(f"there is no port {port}; is the board plugged in? (mpremote connect list)")
+            raise output.UsageError(
+                f"there is no port {port}; is the board plugged in? (mpremote connect list)"
+            )
         self._port = port
 
     def takes_compiled(self) -> bool:
@@ -131,7 +133,7 @@ class Mpremote:
         words: list[str] = []
         for path in image.files:
             words += [*(["+"] if words else []), "cp", str(image.folder / path), f":{path}"]
-        with output.patience(f"copying {len(image.files)} files to {self._port}"):
+        with output.slow_notice(f"copying {len(image.files)} files to {self._port}"):
             self._do("exec", MAKE_ROOM.format(stale=stale, folders=folders))
             self._do(*words)
 
@@ -143,11 +145,13 @@ class Mpremote:
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=COPY_S)
         except subprocess.TimeoutExpired:
-            raise output.Refused(f"{self._port}: the board does not answer; reset it and try again") from None
+            raise output.UsageError(
+                f"{self._port}: the board does not answer; reset it and try again"
+            ) from None
         if done.returncode:
             said = (done.stderr.strip() or done.stdout.strip()).splitlines()
             reason = said[-1] if said else "without a word"
-            raise output.Refused(
+            raise output.UsageError(
                 f"{self._port}: mpremote {words[0]} failed ({reason}); is MicroPython on the board?"
             )
         return done.stdout

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from caudal.onboard.tables.read import for_board
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.common.resources import DEPLOY, SOURCES
 from caudal.tools.config.vehicle import Vehicle
 from caudal.tools.deploy.mcu_modules import modules
@@ -62,7 +62,7 @@ def write_image(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
-            raise Refused(f"{folder} is not empty; give a new folder")
+            raise UsageError(f"{folder} is not empty; give a new folder")
         files = [
             _put(SOURCES / source, LIBRARY / source, folder, compiled) for source in modules(about, bench)
         ]
@@ -72,7 +72,7 @@ def write_image(
             files.append(_put(written, Path(written.name), folder, compiled))
         shutil.copyfile(main, folder / "main.py")
     except OSError as error:
-        raise Refused(f"cannot write to {folder}: {error.strerror}; give another folder") from error
+        raise UsageError(f"cannot write to {folder}: {error.strerror}; give another folder") from error
     return Image(folder, [*files, Path("main.py")], compiled)
 
 
@@ -88,7 +88,7 @@ def _put(source: Path, name: Path, folder: Path, compiled: bool) -> Path:
     command = [compiler, "-s", str(name), "-o", str(folder / target), str(source)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        raise Refused(f"mpy-cross does not compile {name}: {done.stderr.strip() or done.stdout.strip()}")
+        raise UsageError(f"mpy-cross does not compile {name}: {done.stderr.strip() or done.stdout.strip()}")
     return target
 
 

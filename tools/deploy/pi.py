@@ -26,7 +26,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
         "--scenario", metavar="NAME", help="which of the vehicle's scenarios (default: its first)"
     )
     command.add_argument(
-        "--arm",
+        "--arm-after",
         metavar="S",
         type=options.positive,
         help="arm this long after every start, or as soon as it may, without a switch",
@@ -64,16 +64,16 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.root and args.host:
         if args.vehicle:
-            raise output.Refused(f"{args.host} and --root {args.root} are two places; give one")
+            raise output.UsageError(f"{args.host} and --root {args.root} are two places; give one")
         args.host, args.vehicle = None, args.host
     if not args.root and not args.host:
-        raise output.Refused("where to? give user@host, or --root and the folder of a mounted image")
+        raise output.UsageError("where to? give user@host, or --root and the folder of a mounted image")
     target = Image(args.root) if args.root else Remote(args.host, args.ssh)
     action = next((name for name in ACTIONS if getattr(args, name)), None)
     if action:
         return _act(args, target, action)
     if not args.vehicle:
-        raise output.Refused("which vehicle? give its name or the path of its file behind the place")
+        raise output.UsageError("which vehicle? give its name or the path of its file behind the place")
     return _deploy(args, target)
 
 
@@ -82,7 +82,7 @@ def _deploy(args: argparse.Namespace, target: Image | Remote) -> int:
     check_addresses(args)
     for word in (*args.mavlink, args.mavlink_key or ""):
         if word.split() != [word] * bool(word):
-            raise output.Refused(
+            raise output.UsageError(
                 f"{word!r} has a space in it, which no service's line can hold; leave it out"
             )
     platform = target.platform()
@@ -91,10 +91,16 @@ def _deploy(args: argparse.Namespace, target: Image | Remote) -> int:
     if calibration:
         _read_calibrated(args, calibration)
     wanted = Run(
-        vehicle.name, vehicle.file.text, scenario, args.set, args.arm, tuple(args.mavlink), args.mavlink_key
+        vehicle.name,
+        vehicle.file.text,
+        scenario,
+        args.set,
+        args.arm_after,
+        tuple(args.mavlink),
+        args.mavlink_key,
     )
     with scratch_folder() as scratch:
-        with output.patience(f"making a release for {platform.machine}, Python {platform}"):
+        with output.slow_notice(f"making a release for {platform.machine}, Python {platform}"):
             release = make_release(Path(scratch), platform, wanted)
         about: dict[str, Any] = {
             "target": target.label,
@@ -137,10 +143,10 @@ def _say(args: argparse.Namespace, release: Release, result: dict[str, Any]) -> 
 
 def _act(args: argparse.Namespace, target: Image | Remote, action: str) -> int:
     if args.vehicle:
-        raise output.Refused(f"--{action} is the place's, whatever the vehicle; leave {args.vehicle} out")
+        raise output.UsageError(f"--{action} is the place's, whatever the vehicle; leave {args.vehicle} out")
     words = [action, *(["--purge"] if args.purge else [])]
     if args.dry_run:
-        raise output.Refused(f"--dry-run is for a deploy; --{action} has nothing to make")
+        raise output.UsageError(f"--dry-run is for a deploy; --{action} has nothing to make")
     result = target.do(*words)
     if args.json:
         output.as_json(result)

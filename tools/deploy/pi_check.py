@@ -33,7 +33,7 @@ def main() -> int:
             "caudal.tools.vehicle_run.vehicle_run"
         )  # with every package a run needs: do they load here?
         controlled, scenario = read_for_pi(args.vehicle, args.set, args.scenario)
-    except (VehicleFileError, output.Refused, ImportError) as error:
+    except (VehicleFileError, output.UsageError, ImportError) as error:
         print(error, file=sys.stderr)
         return 2
     print(f"{controlled.name} reads, and {scenario} ticks")

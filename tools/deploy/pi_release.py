@@ -51,9 +51,9 @@ class Platform:
     def check(self, where: str) -> None:
         if self.machine not in ("aarch64", "x86_64"):
             hint = "install the 64-bit Raspberry Pi OS" if self.machine.startswith("arm") else "use aarch64"
-            raise output.Refused(f"{where} is {self.machine}, for which packages have no wheels; {hint}")
+            raise output.UsageError(f"{where} is {self.machine}, for which packages have no wheels; {hint}")
         if self.python < OLDEST_PYTHON:
-            raise output.Refused(
+            raise output.UsageError(
                 f"{where} has Python {self}, and Caudal needs 3.11; install Debian 12 or newer there"
             )
 
@@ -81,7 +81,7 @@ class Run:
     station_key: str | None = None  # a file aboard
 
     def options(self) -> str:
-        arm = f" --arm {self.arm_after_s:g}" if self.arm_after_s else ""
+        arm = f" --arm-after {self.arm_after_s:g}" if self.arm_after_s else ""
         stations = "".join(f" --mavlink {address}" for address in self.stations)
         key = f" --mavlink-key {self.station_key}" if self.station_key else ""
         return f"--scenario {self.scenario}{arm}{stations}{key}"
@@ -101,7 +101,7 @@ class Release:
 def make_release(scratch: Path, platform: Platform, run: Run) -> Release:
     """A new folder in `scratch`, named after what it holds."""
     if not (ROOT / "pyproject.toml").is_file():
-        raise output.Refused(
+        raise output.UsageError(
             "there is no pyproject.toml above the package; deploy from Caudal's source folder (pip install -e)"
         )
     folder = scratch / "release"
@@ -152,7 +152,7 @@ def packages_for(platform: Platform, stations: bool = False) -> Path:
         new = Path(scratch) / "site"
         done = _pip(["install", "--no-compile", "--target", str(new), *platform.pip_options(), *requirements])
         if done.returncode:
-            raise output.Refused(
+            raise output.UsageError(
                 f"the vehicle's packages cannot be had as wheels ({_last(done)}); is there a network?"
             )
         shutil.rmtree(new / "bin", ignore_errors=True)  # scripts that name this machine's Python
@@ -184,7 +184,7 @@ def build_wheel(scratch: Path) -> Path:
     own_tools = ["--no-build-isolation"] if _has_setuptools() else []
     done = _pip(["wheel", "--no-deps", *own_tools, "--wheel-dir", str(out), str(source)])
     if done.returncode:
-        raise output.Refused(f"Caudal's own wheel cannot be built ({_last(done)})")
+        raise output.UsageError(f"Caudal's own wheel cannot be built ({_last(done)})")
     return next(out.glob("caudal-*.whl"))
 
 

@@ -37,7 +37,7 @@ class Image:
         self.root = root
         self.label = str(root)
         if not (root / "etc").is_dir() or root.resolve() == Path("/"):
-            raise output.Refused(f"{root} is no mounted image; give the folder that has its etc and usr")
+            raise output.UsageError(f"{root} is no mounted image; give the folder that has its etc and usr")
 
     def platform(self) -> Platform:
         """By the Python that is there, which this machine need not be able to run."""
@@ -47,7 +47,7 @@ class Image:
                 head = path.read_bytes()[:20]
                 machine = MACHINES.get(int.from_bytes(head[18:20], "little"), "unknown")
                 return Platform(machine if head[:4] == b"\x7fELF" else "unknown", (3, int(version)))
-        raise output.Refused(f"{self.root} has no usr/bin/python3; install python3 in that image first")
+        raise output.UsageError(f"{self.root} has no usr/bin/python3; install python3 in that image first")
 
     def calibration(self) -> Path | None:
         path = self.root / "var/lib/caudal/calibration.toml"
@@ -69,7 +69,7 @@ class Remote:
 
     def __init__(self, host: str, ssh: str) -> None:
         if host.startswith("-"):
-            raise output.Refused(f"{host} is no host; give user@host")
+            raise output.UsageError(f"{host} is no host; give user@host")
         self.label = host
         self._ssh = [*shlex.split(ssh), "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", host]
 
@@ -78,19 +78,19 @@ class Remote:
         lines = done.stdout.splitlines()
         if done.returncode or len(lines) < 4:
             said = (done.stderr.strip().splitlines() or ["without a word"])[-1]
-            raise output.Refused(
+            raise output.UsageError(
                 f"{self.label}: ssh does not get in ({said}); try 'ssh {self.label} true' first"
             )
         machine, python, manager, user = lines[:4]
         major, minor = map(int, python.split())
         if (major, minor) == (0, 0):
-            raise output.Refused(f"{self.label} has no python3; run 'sudo apt-get install python3' there")
+            raise output.UsageError(f"{self.label} has no python3; run 'sudo apt-get install python3' there")
         if manager != "systemd":
-            raise output.Refused(
+            raise output.UsageError(
                 f"{self.label} is not run by systemd, which starts and watches the controller"
             )
         if user != "root":
-            raise output.Refused(
+            raise output.UsageError(
                 f"{self.label}: {user} may not use sudo without a password; allow it, or use root@"
             )
         return Platform(machine, (major, minor))
@@ -121,7 +121,7 @@ class Remote:
                 command, stdin=pipe if folder else devnull, stdout=pipe, stderr=pipe, text=False
             )
         except OSError as error:
-            raise output.Refused(
+            raise output.UsageError(
                 f"there is no {command[0]} here ({error.strerror}); install openssh-client"
             ) from error
         sender = None
@@ -133,7 +133,7 @@ class Remote:
             out, err = process.communicate(timeout=TIMEOUT_S)
         except subprocess.TimeoutExpired:
             process.kill()
-            raise output.Refused(
+            raise output.UsageError(
                 f"{self.label} does not answer; see 'ssh {self.label} caudal-health'"
             ) from None
         if sender:
@@ -157,4 +157,4 @@ def _answer(done: subprocess.CompletedProcess, label: str) -> dict[str, Any]:
         said = (
             done.stderr.strip() or done.stdout.strip() or f"it ended with {done.returncode}"
         ).splitlines()[-1]
-        raise output.Refused(f"{label}: {said.removeprefix('caudal-release: ')}") from None
+        raise output.UsageError(f"{label}: {said.removeprefix('caudal-release: ')}") from None

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     table = read(file)
     if args.segments:
         if args.segments > 60:
-            raise say.Refused(f"--segments {args.segments} is more than 60; take fewer")
+            raise say.UsageError(f"--segments {args.segments} is more than 60; take fewer")
         table = divided(table, args.segments)
     noise = noise_of(file, table, args.objective)
     out = args.out or Path("runs") / f"{name}-excite.toml"

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import block_array, csr_array
 
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.excite.bezier import Curve
 from caudal.tools.excite.optimizer import Metric, room
 from caudal.tools.excite.tables import FREEDOMS
@@ -16,7 +16,9 @@ LEAST = 1e-6  # of a limit's range that must be left on both sides
 def middle(shape: Curve, label: str) -> np.ndarray:
     """The free points that keep farthest from their limits, as a share of each limit's range."""
     for problem in shape.broken:
-        raise Refused(f"{label}: excite.start or excite.end does not keep the limits of {problem}; move it")
+        raise UsageError(
+            f"{label}: excite.start or excite.end does not keep the limits of {problem}; move it"
+        )
     limits, found = shape.limits, []
     for d, freedom in enumerate(FREEDOMS):
         low, high = limits.low[:, d], limits.high[:, d]
@@ -28,9 +30,11 @@ def middle(shape: Curve, label: str) -> np.ndarray:
             bounds=[(None, None)] * limits.rows.shape[1] + [(None, 0.5)],
         )
         if not done.success:
-            raise Refused(f"{label}: the limits of {freedom} in [excite] give no trajectory ({done.message})")
+            raise UsageError(
+                f"{label}: the limits of {freedom} in [excite] give no trajectory ({done.message})"
+            )
         if done.x[-1] < LEAST:
-            raise Refused(f"{label}: {_conflict(shape, freedom, done.ineqlin.marginals)}")
+            raise UsageError(f"{label}: {_conflict(shape, freedom, done.ineqlin.marginals)}")
         found.append(done.x[:-1])
     return np.stack(found, axis=1)
 

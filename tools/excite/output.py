@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.excite.bezier import Curve, motion, sampler
 
 UNITS = (("x", "m"), ("y", "m"), ("depth", "m"), ("heading", "rad"))
@@ -13,9 +13,9 @@ UNITS = (("x", "m"), ("y", "m"), ("depth", "m"), ("heading", "rad"))
 def check_out(out: Path) -> None:
     """Before the work, not after it."""
     if out.suffix != ".toml":
-        raise Refused(f"--out {out}: the trajectory is written as .toml")
+        raise UsageError(f"--out {out}: the trajectory is written as .toml")
     if out.is_dir():
-        raise Refused(f"--out {out} is a folder; name a file in it")
+        raise UsageError(f"--out {out} is a folder; name a file in it")
 
 
 def as_toml(about: str, segment_s: list[float], control: np.ndarray) -> str:
@@ -37,7 +37,7 @@ def write(out: Path, text: str, picture: str) -> None:
             part.write_text(content)
             part.replace(path)
     except OSError as error:
-        raise Refused(f"cannot write {out}: {error.strerror}; choose another place with --out") from error
+        raise UsageError(f"cannot write {out}: {error.strerror}; choose another place with --out") from error
 
 
 def picture(shape: Curve, control: np.ndarray) -> str:

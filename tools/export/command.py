@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         out.write_text(text)
     except OSError as error:
-        raise output.Refused(
+        raise output.UsageError(
             f"cannot write {out}: {error.strerror}; choose another place with --out"
         ) from error
     result = {
@@ -61,10 +61,10 @@ def open_tree(name_or_path: str, overrides: list[str] | None = None) -> Model:
     if not isinstance(plant, dict) or "tree" not in plant:
         raise file.error("plant.tree", "there is none; a vehicle needs its bodies there for this")
     for closure in read(file).closure:  # an open chain in place of a closed one would be another vehicle
-        raise output.Refused(
+        raise output.UsageError(
             f"{file.label}: {closure.name} closes a chain of bodies; this is for trees alone"
         )
-    with output.patience(
+    with output.slow_notice(
         "getting the plant ready; the first time it is compiled, which takes up to a minute"
     ):
         return load(file)

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as Xml
 import numpy as np
 
 from caudal.sim_plant.tables.tree import Body, TreeSpec
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 
 RIGID = {"name", "mass_kg", "com_m", "inertia_kg_m2", "parent", "joint"}  # of a body; all else is water's
 SEA = {"current_m_s", "wave", "spectrum"}
@@ -36,7 +36,7 @@ class Mass:
         d = self.com_m - at_m
         return self.inertia_kg_m2 + self.mass_kg * (np.dot(d, d) * np.eye(3) - np.outer(d, d))
 
-    def moments(self) -> tuple[float, ...]:
+    def snapshots(self) -> tuple[float, ...]:
         """ixx, iyy, izz, ixy, ixz, iyz."""
         i = self.inertia_kg_m2
         return i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2]
@@ -54,7 +54,7 @@ def carried_water(body: Body) -> Mass | None:
     mass_kg = float(np.trace(m[:3, :3])) / 3
     off = max(np.abs(m[:3, :3] - mass_kg * np.eye(3)).max(), np.abs(m[:3, 3:]).max())
     if mass_kg <= 0 or off > ALIKE * np.abs(m).max():
-        raise Refused(
+        raise UsageError(
             f"{body.name}: its added inertia is not the same in surge, sway and heave, so no rigid body has it; "
             f"export without --carried"
         )

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as Xml
 import numpy as np
 
 from caudal.sim_plant.tables.tree import TRIANGLE, Body, Ellipsoid, Joint, TreeSpec, Tube
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.export.common import (
     Mass,
     as_text,
@@ -116,7 +116,7 @@ def _inertial(mass: Mass) -> Xml.Element:
         "inertial",
         pos=numbers(mass.com_m),
         mass=numbers([mass.mass_kg]),
-        fullinertia=numbers(Mass(mass.mass_kg, mass.com_m, _allowed(mass.inertia_kg_m2)).moments()),
+        fullinertia=numbers(Mass(mass.mass_kg, mass.com_m, _allowed(mass.inertia_kg_m2)).snapshots()),
     )
 
 
@@ -138,7 +138,7 @@ def _water(body: Body, water: Mass) -> Xml.Element:
     """A body of its own, fast to the other: only a whole body can be without weight in MuJoCo."""
     small, middle, large = np.linalg.eigvalsh(water.inertia_kg_m2)
     if small + middle < large * (1 - TRIANGLE):
-        raise Refused(
+        raise UsageError(
             f"{body.name}: no mass has the moments {small:.3g}, {middle:.3g}, {large:.3g} kg m2 of its added "
             f"inertia, and MuJoCo takes no others; export without --carried"
         )

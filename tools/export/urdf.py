@@ -8,7 +8,7 @@ from xml.etree import ElementTree as Xml
 import numpy as np
 
 from caudal.sim_plant.tables.tree import Body, Ellipsoid, Joint, TreeSpec, Tube
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.export.common import Mass, as_text, carried_water, numbers, own_mass, remark, water_left_out
 
 TYPES = {"revolute": "continuous", "prismatic": "prismatic", "fixed": "fixed"}
@@ -62,8 +62,8 @@ def _link(body: Body, carried: bool) -> Xml.Element:
         Xml.SubElement(inertial, "origin", xyz=numbers(mass.com_m), rpy="0 0 0")
         Xml.SubElement(inertial, "mass", value=numbers([mass.mass_kg]))
         keys = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-        moments = {key: numbers([value]) for key, value in zip(keys, mass.moments(), strict=True)}
-        Xml.SubElement(inertial, "inertia", moments)
+        snapshots = {key: numbers([value]) for key, value in zip(keys, mass.snapshots(), strict=True)}
+        Xml.SubElement(inertial, "inertia", snapshots)
     if body.hull is not None:
         link.append(_visual(body.hull))
     return link
@@ -97,7 +97,7 @@ def _shape(kind: str, at_m: np.ndarray, rpy_rad: np.ndarray, **sizes: str) -> Xm
 
 def _joint(body: Body, joint: Joint) -> Xml.Element:
     if joint.kind not in TYPES:
-        raise Refused(
+        raise UsageError(
             f"{joint.name} is {joint.kind}, which URDF does not have, and three joints in its place would have "
             f"other coordinates; export mjcf"
         )

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 from caudal.onboard.core import modes
-from caudal.tools.faults.kinds import Upset
+from caudal.tools.faults.kinds import Fault
 
 EVERY = 10  # ticks between two words of a pilot or a station that is there
 FLOOD = 40  # orders a tick
 Tell = Callable[..., Any]
 
 
-def silent_pilot(upset: Upset, tell: Tell, loop: Callable[[], Any], seed: int) -> Callable[[bool], None]:
+def silent_pilot(fault: Fault, send: Tell, loop: Callable[[], Any], seed: int) -> Callable[[bool], None]:
     """At the sticks but while it is on."""
     count = 0
 
@@ -20,33 +20,33 @@ def silent_pilot(upset: Upset, tell: Tell, loop: Callable[[], Any], seed: int) -
         nonlocal count
         count += 1
         if not on and count % EVERY == 1:
-            tell("sticks", 0.3, 0.0, 0.0, 0.1)
+            send("sticks", 0.3, 0.0, 0.0, 0.1)
             if loop() is not None and loop().state.asked != modes.MANUAL:
-                tell("mode", "manual", "pilot")
+                send("mode", "manual", "pilot")
 
     return each
 
 
-def silent_station(upset: Upset, tell: Tell, loop: Callable[[], Any], seed: int) -> Callable[[bool], None]:
+def silent_station(fault: Fault, send: Tell, loop: Callable[[], Any], seed: int) -> Callable[[bool], None]:
     count = 0
 
     def each(on: bool) -> None:
         nonlocal count
         count += 1
         if not on and count % EVERY == 1:
-            tell("station")
+            send("station")
 
     return each
 
 
-def floods(upset: Upset, tell: Tell, loop: Callable[[], Any], seed: int) -> Callable[[bool], None]:
-    rng = random.Random(f"{upset} {seed}")
+def floods(fault: Fault, send: Tell, loop: Callable[[], Any], seed: int) -> Callable[[bool], None]:
+    rng = random.Random(f"{fault} {seed}")
     orders = (("station",), ("arm",), ("sticks", 0.1, 0.0, 0.0, 0.0), ("mode", "hold", "pilot"),
               ("mode", "auto", "pilot"), ("goto", 1.0, 1.0, 0.5, None), ("begin", 0))  # fmt: skip
 
     def each(on: bool) -> None:
         for _ in range(FLOOD if on else 0):
-            tell(*rng.choice(orders))
+            send(*rng.choice(orders))
 
     return each
 
@@ -62,17 +62,17 @@ ORDER_KINDS = (
 )  # fmt: skip
 
 
-def nonsense(upset: Upset, tell: Tell, loop: Callable[[], Any], seed: int) -> Callable[[bool], None]:
-    rng = random.Random(f"{upset} {seed}")
+def nonsense(fault: Fault, send: Tell, loop: Callable[[], Any], seed: int) -> Callable[[bool], None]:
+    rng = random.Random(f"{fault} {seed}")
 
     def each(on: bool) -> None:
         for _ in range(rng.randrange(4) if on else 0):
-            tell(rng.choice(ORDER_KINDS), *(rng.choice(VALUES) for _ in range(rng.randrange(6))))
+            send(rng.choice(ORDER_KINDS), *(rng.choice(VALUES) for _ in range(rng.randrange(6))))
 
     return each
 
 
-def rearms(upset: Upset, tell: Tell, loop: Callable[[], Any], seed: int) -> Callable[[bool], None]:
+def rearms(fault: Fault, send: Tell, loop: Callable[[], Any], seed: int) -> Callable[[bool], None]:
     """Disarms when it begins, arms when it ends."""
     was_on = False
 
@@ -80,7 +80,7 @@ def rearms(upset: Upset, tell: Tell, loop: Callable[[], Any], seed: int) -> Call
         nonlocal was_on
         if on != was_on:
             was_on = on
-            tell("disarm" if on else "arm")
+            send("disarm" if on else "arm")
 
     return each
 

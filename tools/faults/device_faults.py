@@ -8,20 +8,20 @@ from typing import Any
 
 from caudal.hal.core.build import build_sensor_map
 from caudal.sim_plant.world.world import Body
-from caudal.tools.faults.kinds import Upset, chips_or_none
+from caudal.tools.faults.kinds import Fault, chips_or_none
 
 SPIKES_EVERY = 10
 LARGEST = 2**31 - 1  # of what a log and a wire take for a count
 Counts = Callable[[list], None]
 
 
-class Upsettable:
+class FaultyBody:
     """In the place of a body, for whoever drives it. Effects are there while an upset lasts."""
 
     def __init__(self, body: Body) -> None:
         self._body = body
-        self.on_counts: dict[Upset, Counts] = {}
-        self.on_outputs: dict[Upset, Counts] = {}
+        self.on_counts: dict[Fault, Counts] = {}
+        self.on_outputs: dict[Fault, Counts] = {}
         self.seen: list[int | None] = [None] * len(body.sensors)  # the latest count of each sensor
         self.told: list[int] = [0] * len(body.actuators)  # what the body was written last
 
@@ -48,11 +48,11 @@ class Upsettable:
         self.told = told
 
 
-def sensor_effect(upset: Upset, body: Upsettable, vehicle: Any, seed: int) -> Counts:
+def sensor_effect(fault: Fault, body: FaultyBody, vehicle: Any, seed: int) -> Counts:
     """What becomes of the counts of a tick while a sensor is upset."""
-    index = body.sensors.index(upset.target)
+    index = body.sensors.index(fault.target)
     settings = vehicle.settings["sensors"][index]
-    change = SENSORS[upset.kind.name](upset, body, build_sensor_map(settings), index, seed)
+    change = SENSORS[fault.kind.name](fault, body, build_sensor_map(settings), index, seed)
     # a bumper or a leak probe reads one bit; what more than that a fault makes of it is cut off at the pin
     low, high = (0, 1) if _is_switch(settings) else (-LARGEST, LARGEST)
 
@@ -67,17 +67,17 @@ def _is_switch(settings: dict[str, Any]) -> bool:
     return settings["map"] == "linear" and (settings["low_count"], settings["high_count"]) == (0, 1)
 
 
-def _silent(upset: Upset, body: Upsettable, map: Any, index: int, seed: int) -> Callable:
+def _silent(fault: Fault, body: FaultyBody, map: Any, index: int, seed: int) -> Callable:
     return lambda count: None
 
 
-def _stuck(upset: Upset, body: Upsettable, map: Any, index: int, seed: int) -> Callable:
+def _stuck(fault: Fault, body: FaultyBody, map: Any, index: int, seed: int) -> Callable:
     held = body.seen[index]
     return lambda count: None if count is None else held if held is not None else count
 
 
-def _reads(upset: Upset, body: Upsettable, map: Any, index: int, seed: int) -> Callable:
-    value = map.to_count(upset.size)
+def _reads(fault: Fault, body: FaultyBody, map: Any, index: int, seed: int) -> Callable:
+    value = map.to_count(fault.size)
     return lambda count: None if count is None else value
 
 
@@ -85,47 +85,47 @@ def _more(map: Any, count: int | None, more: float) -> int | None:
     return None if count is None else map.to_count(map.to_si(count) + more)
 
 
-def _shifted(upset: Upset, body: Upsettable, map: Any, index: int, seed: int) -> Callable:
-    return lambda count: _more(map, count, upset.size)
+def _shifted(fault: Fault, body: FaultyBody, map: Any, index: int, seed: int) -> Callable:
+    return lambda count: _more(map, count, fault.size)
 
 
-def _scaled(upset: Upset, body: Upsettable, map: Any, index: int, seed: int) -> Callable:
-    return lambda count: None if count is None else map.to_count(map.to_si(count) * upset.size)
+def _scaled(fault: Fault, body: FaultyBody, map: Any, index: int, seed: int) -> Callable:
+    return lambda count: None if count is None else map.to_count(map.to_si(count) * fault.size)
 
 
-def _drifting(upset: Upset, body: Upsettable, map: Any, index: int, seed: int) -> Callable:
+def _drifting(fault: Fault, body: FaultyBody, map: Any, index: int, seed: int) -> Callable:
     begun_us = body.time_us
-    return lambda count: _more(map, count, upset.size * (body.time_us - begun_us) * 1e-6)
+    return lambda count: _more(map, count, fault.size * (body.time_us - begun_us) * 1e-6)
 
 
-def _noisy(upset: Upset, body: Upsettable, map: Any, index: int, seed: int) -> Callable:
-    rng = _random(upset, seed)
-    return lambda count: _more(map, count, rng.gauss(0.0, upset.size))
+def _noisy(fault: Fault, body: FaultyBody, map: Any, index: int, seed: int) -> Callable:
+    rng = _random(fault, seed)
+    return lambda count: _more(map, count, rng.gauss(0.0, fault.size))
 
 
-def _spikes(upset: Upset, body: Upsettable, map: Any, index: int, seed: int) -> Callable:
-    rng = _random(upset, seed)
+def _spikes(fault: Fault, body: FaultyBody, map: Any, index: int, seed: int) -> Callable:
+    rng = _random(fault, seed)
 
     def change(count: int | None) -> int | None:
         hit = rng.random() * SPIKES_EVERY < 1
-        return _more(map, count, rng.choice((-1, 1)) * upset.size) if hit else count
+        return _more(map, count, rng.choice((-1, 1)) * fault.size) if hit else count
 
     return change
 
 
-def _delayed(upset: Upset, body: Upsettable, map: Any, index: int, seed: int) -> Callable:
+def _delayed(fault: Fault, body: FaultyBody, map: Any, index: int, seed: int) -> Callable:
     waiting: deque[tuple[int, int]] = deque()
 
     def change(count: int | None) -> int | None:
         if count is not None:
-            waiting.append((body.time_us + round(upset.size * 1e6), count))
+            waiting.append((body.time_us + round(fault.size * 1e6), count))
         return waiting.popleft()[1] if waiting and waiting[0][0] <= body.time_us else None
 
     return change
 
 
-def _random(upset: Upset, seed: int) -> random.Random:
-    return random.Random(f"{upset} {seed}")
+def _random(fault: Fault, seed: int) -> random.Random:
+    return random.Random(f"{fault} {seed}")
 
 
 SENSORS: dict[str, Callable[..., Callable]] = {
@@ -134,7 +134,7 @@ SENSORS: dict[str, Callable[..., Callable]] = {
 }  # fmt: skip
 
 
-def bus_effect(upset: Upset, body: Upsettable, vehicle: Any) -> Counts:
+def bus_effect(fault: Fault, body: FaultyBody, vehicle: Any) -> Counts:
     """No reading of any chip on the vehicle's buses; of one without a [pi] table, none at all."""
     chips = chips_or_none(vehicle)
     places = chips["sensor"] if chips else {}
@@ -150,23 +150,23 @@ def bus_effect(upset: Upset, body: Upsettable, vehicle: Any) -> Counts:
     return effect
 
 
-def battery_effect(upset: Upset, body: Upsettable, vehicle: Any) -> Counts:
+def battery_effect(fault: Fault, body: FaultyBody, vehicle: Any) -> Counts:
     """Of a battery that the plant has no model of: its sensor shows less."""
     index = body.sensors.index("battery")
     map = build_sensor_map(vehicle.settings["sensors"][index])
 
     def effect(counts: list) -> None:
-        counts[index] = _more(map, counts[index], -upset.size)
+        counts[index] = _more(map, counts[index], -fault.size)
 
     return effect
 
 
-def actuator_effect(upset: Upset, body: Upsettable, vehicle: Any) -> Counts:
+def actuator_effect(fault: Fault, body: FaultyBody, vehicle: Any) -> Counts:
     """What becomes of the outputs of a tick while an actuator is upset."""
-    index = body.actuators.index(upset.target)
+    index = body.actuators.index(fault.target)
     settings = vehicle.settings["actuators"][index]
     rest = {"servo": settings.get("centre_us", 1500), "thruster": settings.get("neutral_us", 1500)}
-    change = ACTUATORS[upset.kind.name](upset, body, vehicle, index, rest.get(settings["map"], 0))
+    change = ACTUATORS[fault.kind.name](fault, body, vehicle, index, rest.get(settings["map"], 0))
 
     def effect(told: list) -> None:
         told[index] = change(told[index])
@@ -174,9 +174,9 @@ def actuator_effect(upset: Upset, body: Upsettable, vehicle: Any) -> Counts:
     return effect
 
 
-def _jammed(upset: Upset, body: Upsettable, vehicle: Any, index: int, rest: int) -> Callable:
+def _jammed(fault: Fault, body: FaultyBody, vehicle: Any, index: int, rest: int) -> Callable:
     """A servo stays where its joint is now, others at what they were told last."""
-    plant, joint = vehicle.plant.actuator[upset.target], f"{upset.target}_rad"
+    plant, joint = vehicle.plant.actuator[fault.target], f"{fault.target}_rad"
     held = body.told[index]
     if hasattr(plant, "travel_rad") and joint in body.truth_fields:
         angle = body.truth()[body.truth_fields.index(joint)]
@@ -184,27 +184,27 @@ def _jammed(upset: Upset, body: Upsettable, vehicle: Any, index: int, rest: int)
     return lambda output: held
 
 
-def _dead(upset: Upset, body: Upsettable, vehicle: Any, index: int, rest: int) -> Callable:
+def _dead(fault: Fault, body: FaultyBody, vehicle: Any, index: int, rest: int) -> Callable:
     return lambda output: 0
 
 
-def _weak(upset: Upset, body: Upsettable, vehicle: Any, index: int, rest: int) -> Callable:
-    return lambda output: output and round(rest + (output - rest) * upset.size)
+def _weak(fault: Fault, body: FaultyBody, vehicle: Any, index: int, rest: int) -> Callable:
+    return lambda output: output and round(rest + (output - rest) * fault.size)
 
 
-def _slow(upset: Upset, body: Upsettable, vehicle: Any, index: int, rest: int) -> Callable:
+def _slow(fault: Fault, body: FaultyBody, vehicle: Any, index: int, rest: int) -> Callable:
     at, then_us = float(body.told[index] or rest), body.time_us
 
     def change(output: int) -> int:
         nonlocal at, then_us
-        at += ((output or rest) - at) * (1.0 - math.exp((then_us - body.time_us) * 1e-6 / upset.size))
+        at += ((output or rest) - at) * (1.0 - math.exp((then_us - body.time_us) * 1e-6 / fault.size))
         then_us = body.time_us
         return output and round(at)
 
     return change
 
 
-def _reversed(upset: Upset, body: Upsettable, vehicle: Any, index: int, rest: int) -> Callable:
+def _reversed(fault: Fault, body: FaultyBody, vehicle: Any, index: int, rest: int) -> Callable:
     return lambda output: output and max(1, 2 * rest - output)
 
 

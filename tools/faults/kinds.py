@@ -16,7 +16,7 @@ from typing import Any
 from caudal.hal.core.build import build_sensor_map
 from caudal.hal.emulated.faults import KINDS as CHIP_KINDS
 from caudal.hal.tables import pi as pi_spec
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 
 EVER = float("inf")
 NEVER_S = 1e9  # nothing swims for so long
@@ -106,7 +106,7 @@ WORDS = {  # targets that every vehicle has
 
 
 @dataclass(frozen=True)
-class Upset:
+class Fault:
     kind: Kind
     target: str
     at_s: float = 0.0
@@ -188,7 +188,7 @@ _TEXT = re.compile(
 )
 
 
-def read_upset(text: str, vehicle: Any, now_s: float = 0.0) -> Upset:
+def read_fault(text: str, vehicle: Any, now_s: float = 0.0) -> Fault:
     """Refuses in a sentence what makes no sense for this vehicle. Without AT it begins at `now_s`."""
     match = _TEXT.fullmatch(text)
     try:
@@ -196,7 +196,7 @@ def read_upset(text: str, vehicle: Any, now_s: float = 0.0) -> Upset:
             raise ValueError
         at_s, for_s, period_s, size = (float(match[k]) if match[k] else None for k in (3, 4, 6, 7))
     except ValueError:
-        raise Refused(
+        raise UsageError(
             f"fault {text}: write KIND:TARGET@AT+FOR/PERIOD*SIZE (only the first two are a must), "
             "such as stuck:depth@12+3"
         ) from None
@@ -206,19 +206,19 @@ def read_upset(text: str, vehicle: Any, now_s: float = 0.0) -> Upset:
     if kind is None:
         able = [place for kind_name, place in known if kind_name == name]
         if able:
-            raise Refused(f"fault {text}: {name} is nothing for {target}; it is for {', '.join(able)}")
+            raise UsageError(f"fault {text}: {name} is nothing for {target}; it is for {', '.join(able)}")
         names = ", ".join(dict.fromkeys(kind_name for kind_name, _ in known))
-        raise Refused(f"fault {text}: there is no kind {name}; there are {names}")
+        raise UsageError(f"fault {text}: there is no kind {name}; there are {names}")
     if size is not None and not (kind.size and kind.low <= size <= kind.high):
         takes = f"a size ({kind.size}) from {kind.low:g} to {kind.high:g}" if kind.size else "no size"
-        raise Refused(f"fault {text}: {name} takes {takes}")
+        raise UsageError(f"fault {text}: {name} takes {takes}")
     if for_s == 0 or period_s == 0:
-        raise Refused(f"fault {text}: a time of 0 s is none; leave it out, or give more")
+        raise UsageError(f"fault {text}: a time of 0 s is none; leave it out, or give more")
     at_s = now_s if at_s is None else at_s
     if not at_s < NEVER_S:
-        raise Refused(f"fault {text}: second {at_s:g} never comes; give an earlier one")
-    upset = Upset(kind, target, at_s, kind.lasts_s if for_s is None else for_s, period_s)
-    return replace(upset, size=usual_size(kind, target, vehicle) if size is None else size)
+        raise UsageError(f"fault {text}: second {at_s:g} never comes; give an earlier one")
+    fault = Fault(kind, target, at_s, kind.lasts_s if for_s is None else for_s, period_s)
+    return replace(fault, size=usual_size(kind, target, vehicle) if size is None else size)
 
 
 def usual_size(kind: Kind, target: str, vehicle: Any) -> float:

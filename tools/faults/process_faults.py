@@ -5,36 +5,36 @@ from collections.abc import Callable
 from typing import Any
 
 from caudal.onboard.core.state import Estimate
-from caudal.tools.faults.kinds import Upset
+from caudal.tools.faults.kinds import Fault
 
 NAN = float("nan")
 Switch = tuple[Callable[[], Any], Callable[[], Any]]
 
 
-def _stage(swimmer: Any, target: str) -> Any:
+def _stage(instance: Any, target: str) -> Any:
     """The estimator, the guide, or whoever has the last word before the gate."""
-    loop = swimmer.loop
+    loop = instance.loop
     estimator = next(
         stage for stage in loop.estimators if stage.name == "estimate"
     )  # not who hears actuators
     return {"estimator": estimator, "guide": loop.stages[0], "controller": loop.stages[-1]}[target]
 
 
-def raising(upset: Upset, swimmer: Any) -> Switch:
+def raising(fault: Fault, instance: Any) -> Switch:
     def bug(*_: Any) -> None:
-        raise ArithmeticError(f"made up by {upset.name}")
+        raise ArithmeticError(f"made up by {fault.name}")
 
-    if upset.target == "driver":
-        held = swimmer.body.on_counts
-        return lambda: held.update({upset: bug}), lambda: held.pop(upset)
-    return _replaced(upset, swimmer, lambda step: bug)
+    if fault.target == "driver":
+        held = instance.body.on_counts
+        return lambda: held.update({fault: bug}), lambda: held.pop(fault)
+    return _replaced(fault, instance, lambda step: bug)
 
 
-def no_number(upset: Upset, swimmer: Any) -> Switch:
+def no_number(fault: Fault, instance: Any) -> Switch:
     def make(step: Callable) -> Callable:
         def wrong(state: Any) -> None:
             step(state)
-            if upset.target == "controller":
+            if fault.target == "controller":
                 state.commands[0] = NAN
                 return
             for field in Estimate.FIELDS:
@@ -43,16 +43,16 @@ def no_number(upset: Upset, swimmer: Any) -> Switch:
 
         return wrong
 
-    return _replaced(upset, swimmer, make)
+    return _replaced(fault, instance, make)
 
 
-def _replaced(upset: Upset, swimmer: Any, make: Callable[[Callable], Callable]) -> Switch:
+def _replaced(fault: Fault, instance: Any, make: Callable[[Callable], Callable]) -> Switch:
     """Of the loop that there is when it begins; a controller that starts anew is a sound one."""
     found: list[tuple[Any, Callable]] = []
 
     def begin() -> None:
-        if swimmer.loop is not None:
-            stage = _stage(swimmer, upset.target)
+        if instance.loop is not None:
+            stage = _stage(instance, fault.target)
             found.append((stage, stage.step))
             stage.step = make(stage.step)
 
@@ -67,13 +67,13 @@ def _replaced(upset: Upset, swimmer: Any, make: Callable[[Callable], Callable]) 
 PROCESS = {"exception": raising, "nan": no_number}
 
 
-def disk_full(trouble: Any) -> Switch:
+def disk_full(injector: Any) -> Switch:
     """As the kernel says it: the log's file becomes /dev/full. A recorder that has failed once stays so."""
 
     def begin() -> None:
-        if trouble.recorder:
+        if injector.recorder:
             full = os.open("/dev/full", os.O_RDWR)
-            os.dup2(full, trouble.recorder.descriptor)
+            os.dup2(full, injector.recorder.descriptor)
             os.close(full)
 
     return begin, lambda: None

@@ -28,16 +28,16 @@ from caudal.tools.common import options, output
 from caudal.tools.common.resources import DEPLOY
 from caudal.tools.config.vehicle import Vehicle, open_scenario, open_vehicle
 from caudal.tools.hil.microbit_program import program
-from caudal.tools.hil.microbit_side import MicrobitEnd
+from caudal.tools.hil.microbit_side import MicrobitSide
 from caudal.tools.hil.paced_pty import BITS_A_BYTE, PacedPort
-from caudal.tools.hil.plant_side import PlantEnd, Refusal
+from caudal.tools.hil.plant_side import PlantSide, Refusal
 from caudal.tools.hil.pty import open_line
 from caudal.tools.hil.qemu_microbit import Microbit
-from caudal.tools.hil.reconnecting_port import FORMS, Plug
-from caudal.tools.hil.remote_vehicle import GREET_S, Remote
+from caudal.tools.hil.reconnecting_port import FORMS, ReconnectingPort
+from caudal.tools.hil.remote_vehicle import CONNECT_S, Remote
 from caudal.tools.hil.slew_back import Ramp
-from caudal.tools.simulate.fleet import Fleet
-from caudal.tools.simulate.sim_run import record_and_swim
+from caudal.tools.simulate.sim_run import record_and_run
+from caudal.tools.simulate.simulation import Simulation
 from caudal.tools.summary import summarize
 
 WIRE_KEYS = (
@@ -75,26 +75,32 @@ def run(args: argparse.Namespace) -> int:
         if args.action == "plant":
             if vehicles != 1:
                 key = f"world.{scenario['world']}.vehicles"
-                raise output.Refused(f"one port serves one vehicle, the world has {vehicles}; --set {key}=1")
-            plug = Plug(args.port)
+                raise output.UsageError(
+                    f"one port serves one vehicle, the world has {vehicles}; --set {key}=1"
+                )
+            reconnecting_port = ReconnectingPort(args.port)
             try:
-                return _swim(args, vehicle, scenario_name, [PlantEnd(vehicle.settings, digest, plug)])
+                return _swim(
+                    args, vehicle, scenario_name, [PlantSide(vehicle.settings, digest, reconnecting_port)]
+                )
             finally:
-                plug.close()
+                reconnecting_port.close()
         if small:
             return _swim_on_microbits(args, vehicle, scenario_name, vehicles)
         words = [*_again("--set", args.set), *(["--realtime"] if punctual(args) else [])]
         with Bench(vehicle, args.vehicle, scenario_name, words, args.controller, vehicles) as bench:
             ports = [PacedPort(port, args.baud) for port in bench.ports] if args.baud else bench.ports
-            ends = [PlantEnd(vehicle.settings, digest, port) for port in ports]
+            ends = [PlantSide(vehicle.settings, digest, port) for port in ports]
             return _swim(args, vehicle, scenario_name, ends)
     except (PortError, Refusal) as error:
-        raise output.Refused(str(error)) from error
+        raise output.UsageError(str(error)) from error
 
 
 def _swim_on_microbits(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, count: int) -> int:
     if args.realtime:
-        raise output.Refused("a micro:bit answers one request at a time, in lockstep; leave --realtime out")
+        raise output.UsageError(
+            "a micro:bit answers one request at a time, in lockstep; leave --realtime out"
+        )
     pieces = program(vehicle.settings)
     _, scenario = vehicle.scenario(scenario_name)
     with ExitStack() as stack:
@@ -108,7 +114,7 @@ def _swim_on_microbits(args: argparse.Namespace, vehicle: Vehicle, scenario_name
             )
             board.serve()
             port = PacedPort(board.port, args.baud) if args.baud else board.port
-            ends.append(MicrobitEnd(vehicle.settings, scenario, port))
+            ends.append(MicrobitSide(vehicle.settings, scenario, port))
         return _swim(args, vehicle, scenario_name, ends)
 
 
@@ -118,25 +124,27 @@ def _swim(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, ends: 
     def launch(name, body):
         period_us = 1_000_000 // vehicle.settings["rate_hz"]
         # The other side may have to be started by hand.
-        greet_s = GREET_S if args.action == "run" else math.inf
+        connect_s = CONNECT_S if args.action == "run" else math.inf
         ramp = Ramp(vehicle.settings["actuators"], vehicle.settings["rate_hz"])
-        return Remote(name, body, next(left), period_us, free=args.realtime, greet_s=greet_s, ramp=ramp)
+        return Remote(name, body, next(left), period_us, free=args.realtime, connect_s=connect_s, ramp=ramp)
 
-    fleet = Fleet(vehicle, scenario_name, args.seed, launch)
+    simulation = Simulation(vehicle, scenario_name, args.seed, launch)
     if punctual(args):
         # What is compiled is loaded at the first call, which takes 40 ms: let another fleet have it.
-        Fleet(vehicle, scenario_name, args.seed).step()
+        Simulation(vehicle, scenario_name, args.seed).step()
         for sentence in realtime.set_up():
             output.note(f"more jitter than need be: {sentence}")
-    result = record_and_swim(args, vehicle, scenario_name, fleet, on=f"hil:{args.action}")
+    result = record_and_run(args, vehicle, scenario_name, simulation, on=f"hil:{args.action}")
     for end in ends:
-        if not fleet.fault:
+        if not simulation.fault:
             end.bye()
     ticks = len(ends) * result["simulated_s"] * vehicle.settings["rate_hz"]
     result |= {
-        "exchanges_per_s": ticks / max(sum(swimmer.wire_s for swimmer in fleet.swimmers), 1e-9) * len(ends),
+        "exchanges_per_s": ticks
+        / max(sum(instance.wire_s for instance in simulation.instances), 1e-9)
+        * len(ends),
         "bytes_per_exchange": sum(end.bytes_sent + end.bytes_received for end in ends) / max(ticks, 1),
-        "gone_ticks": sum(swimmer.gone_ticks for swimmer in fleet.swimmers),
+        "gone_ticks": sum(instance.gone_ticks for instance in simulation.instances),
     }
     if getattr(args, "baud", None):
         needed_s = result["bytes_per_exchange"] * BITS_A_BYTE / args.baud
@@ -146,7 +154,7 @@ def _swim(args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, ends: 
     else:
         summarize.show(result)
         output.table([(key, result[key]) for key in WIRE_KEYS if key in result])
-    return 1 if fleet.fault or result["stopped_early"] else 0
+    return 1 if simulation.fault or result["stopped_early"] else 0
 
 
 def punctual(args: argparse.Namespace) -> bool:
@@ -205,5 +213,5 @@ def micropython() -> str:
     """The path of a MicroPython, got if need be."""
     done = subprocess.run([str(DEPLOY / "mcu" / "get-micropython")], capture_output=True, text=True)
     if done.returncode:
-        raise output.Refused(done.stderr.strip())
+        raise output.UsageError(done.stderr.strip())
     return done.stdout.strip()

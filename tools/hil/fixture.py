@@ -11,11 +11,11 @@ from caudal.onboard.core.clock import RealClock
 from caudal.onboard.link.controller import Controller
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.faults.faulty_port import FaultyPort
-from caudal.tools.hil.plant_side import PlantEnd
+from caudal.tools.hil.plant_side import PlantSide
 from caudal.tools.hil.pty import open_line
 from caudal.tools.hil.remote_vehicle import PATIENCE_S, Remote
 from caudal.tools.hil.slew_back import Ramp
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 
 
 class StallingPort:
@@ -66,16 +66,16 @@ class Wire:
         period_us = 1_000_000 // vehicle.settings["rate_hz"]
 
         def launch(name: str, body: Any) -> Remote:
-            end = PlantEnd(vehicle.settings, digest, self.line)
+            end = PlantSide(vehicle.settings, digest, self.line)
             ramp = Ramp(vehicle.settings["actuators"], vehicle.settings["rate_hz"])
             waits = {"patience_s": patience_s, "gone_s": gone_s}
             return Remote(name, body, end, period_us, free=free, ramp=ramp, **waits)
 
-        self.fleet = Fleet(vehicle, scenario_name, seed, launch)
-        self.world = self.fleet.world
-        self.vehicle: Remote = self.fleet.swimmers[0]
+        self.simulation = Simulation(vehicle, scenario_name, seed, launch)
+        self.world = self.simulation.world
+        self.vehicle: Remote = self.simulation.instances[0]
         self.outputs: list[list[int]] = []
-        self.fleet.arm()
+        self.simulation.arm()
         self._clock = RealClock(period_us) if free else None
 
     def _serve(self) -> None:
@@ -85,21 +85,21 @@ class Wire:
             return  # the bench is put away
 
     def swim(self, seconds: float) -> None:
-        for _ in range(round(seconds * 1e6 / self.fleet.period_us)):
-            self.fleet.step(self._clock.wait() if self._clock else 0)
+        for _ in range(round(seconds * 1e6 / self.simulation.period_us)):
+            self.simulation.step(self._clock.wait() if self._clock else 0)
             self.outputs.append(self.vehicle.outputs)
 
     def cut(self) -> None:
         self.line.cut = True
 
-    def mend(self) -> None:
+    def clear(self) -> None:
         self.line.cut = False
 
     def stall(self, seconds: float) -> None:
         self._far.until = time.monotonic() + seconds
 
     def close(self) -> None:
-        self.mend()
+        self.clear()
         self.vehicle.end.bye()
         self._thread.join(timeout=2)
         self._far.close()

@@ -11,17 +11,17 @@ from caudal.onboard.core.loop import Loop
 from caudal.onboard.link.controller import Controller
 from caudal.onboard.link.frame import BYE
 from caudal.onboard.log.recorder import Recorder
-from caudal.onboard.log.tick_log import BlackBox
+from caudal.onboard.log.tick_log import TickLog
 from caudal.tools.faults.faulty_port import FaultyPort
-from caudal.tools.faults.injector import Trouble
-from caudal.tools.hil.plant_side import PlantEnd
+from caudal.tools.faults.injector import FaultInjector
+from caudal.tools.hil.plant_side import PlantSide
 from caudal.tools.hil.remote_vehicle import Remote
 from caudal.tools.hil.slew_back import Ramp
 
 DEAD_MAN_S = 2.0  # the controller's own, as caudal run --on hil has it
 
 
-class Line:
+class InProcessWire:
     """Both ends of a wire; the plant writes and reads, the controller behind it hears and answers."""
 
     def __init__(self, make: Callable[[Any], Controller]) -> None:
@@ -72,14 +72,14 @@ class _ControllersEnd:
         self._back += buffer[:count]
 
 
-class BadLine(FaultyPort):
+class FaultyWire(FaultyPort):
     """What befalls the wire, and the process at its far end."""
 
-    def __init__(self, line: Line, seed: int) -> None:
+    def __init__(self, line: InProcessWire, seed: int) -> None:
         super().__init__(line, seed=seed)  # type: ignore[arg-type]
         self.kill, self.start = line.kill, line.start
 
-    def suffer(self, kind: str, share: float) -> None:
+    def inject(self, kind: str, share: float) -> None:
         if kind == "cut":
             self.cut = not self.cut
         else:
@@ -98,27 +98,29 @@ class _Watched(Controller):
             self._ticked(self.loop)
 
 
-class Benched(Remote):
+class WiredVehicle(Remote):
     """A vehicle of the fleet. Its log has the controller's board, and one more for each that was started anew."""
 
     def __init__(self, name: str, body: Any, vehicle: Any, scenario: dict[str, Any], seed: int) -> None:
         settings, digest = vehicle.settings, vehicle.file.digest()
-        self._line = Line(lambda port: _Watched(settings, scenario, digest, port, ticked=self._ticked))
-        self.line = BadLine(self._line, seed)
-        end = PlantEnd(settings, digest, self.line, lambda: self._line.now_s)
+        self._line = InProcessWire(
+            lambda port: _Watched(settings, scenario, digest, port, ticked=self._ticked)
+        )
+        self.line = FaultyWire(self._line, seed)
+        end = PlantSide(settings, digest, self.line, lambda: self._line.now_s)
         ramp = Ramp(settings["actuators"], settings["rate_hz"])
         super().__init__(name, body, end, 1_000_000 // settings["rate_hz"], ramp=ramp, say=lambda text: None)
-        self.trouble = Trouble(self, vehicle, seed)
+        self.injector = FaultInjector(self, vehicle, seed)
         self.on_tick: Callable[[str, Loop, int], None] | None = None
         self._time_ns = 0
-        self._boxes: list[tuple[Loop, str, BlackBox | None, Any]] = []
+        self._boxes: list[tuple[Loop, str, TickLog | None, Any]] = []
 
     @property
     def loop(self) -> Loop | None:
         return self._line.controller.loop if self._line.controller else None
 
     def record(self, recorder: Recorder) -> None:
-        self._recorder = self.trouble.recorder = recorder
+        self._recorder = self.injector.recorder = recorder
         self._sent = recorder.topic(f"/{self.name}/sent", [("int32", a) for a in self.body.actuators])
 
     def tick(self, time_ns: int, late_us: int) -> None:
@@ -141,6 +143,6 @@ class Benched(Remote):
     def _open(self, loop: Loop, name: str) -> None:
         box = truth = None
         if self._recorder:
-            box = BlackBox(self._recorder, name, loop)
+            box = TickLog(self._recorder, name, loop)
             truth = self._recorder.topic(f"/{name}/truth", [("float64", f) for f in self.body.truth_fields])
         self._boxes.append((loop, name, box, truth))

@@ -12,10 +12,10 @@ from typing import Any
 
 from caudal.hal.core.build import build_actuator
 from caudal.hal.core.fixed_point import fixed
-from caudal.onboard.core.limiter import Gate
+from caudal.onboard.core.limiter import OutputLimiter
 from caudal.onboard.gait.phase import Lag
 from caudal.onboard.gait.shape import shape_of
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.common.resources import DEPLOY
 
 SOURCE = DEPLOY / "mcu" / "microbit_program.py"
@@ -40,7 +40,7 @@ def program(settings: dict[str, Any], dead_man_ms: int = 200) -> list[str]:
     size = sum(len(piece) for piece in pieces)
     if size > LARGEST_PROGRAM:
         problem = f"its program takes {size} bytes of source, a micro:bit has room for {LARGEST_PROGRAM}"
-        raise Refused(f"{settings['name']}: {problem}; give its gait fewer rows (gait.rows)")
+        raise UsageError(f"{settings['name']}: {problem}; give its gait fewer rows (gait.rows)")
     return pieces
 
 
@@ -61,16 +61,18 @@ def answer_size(settings: dict[str, Any]) -> int:
 def _refuse_what_does_not_fit(settings: dict[str, Any]) -> None:
     name = settings["name"]
     if not settings["gait"]:
-        raise Refused(f"{name} has no gait, and a micro:bit swims nothing else; choose another controller")
+        raise UsageError(f"{name} has no gait, and a micro:bit swims nothing else; choose another controller")
     if settings["gait"]["source"] != "table":
-        raise Refused(f"{name}: a micro:bit swims the look-up table alone; --set gait.source=table")
+        raise UsageError(f"{name}: a micro:bit swims the look-up table alone; --set gait.source=table")
     for channel in settings["actuators"]:
         if channel["map"] != "servo":
-            raise Refused(f"{name}: {channel['name']} is a {channel['map']}; a micro:bit maps servos alone")
+            raise UsageError(
+                f"{name}: {channel['name']} is a {channel['map']}; a micro:bit maps servos alone"
+            )
     largest = max(request_size(settings), answer_size(settings))
     if largest > LARGEST_FRAME:
         problem = f"its channels make frames of {largest} bytes, a micro:bit's line holds {LARGEST_FRAME}"
-        raise Refused(f"{name}: {problem}; choose another controller")
+        raise UsageError(f"{name}: {problem}; choose another controller")
 
 
 class _Channels:
@@ -88,7 +90,7 @@ def _numbers(settings: dict[str, Any], dead_man_ms: int) -> list[str]:
     gait, rate_hz = settings["gait"], settings["rate_hz"]
     shape = shape_of(gait)
     board = _Channels(settings)
-    gate = Gate(board, rate_hz)
+    limiter = OutputLimiter(board, rate_hz)
     names = [channel.name for channel in board.actuators]
     maps = [channel.map for channel in board.actuators]
     constants = {
@@ -99,11 +101,11 @@ def _numbers(settings: dict[str, Any], dead_man_ms: int) -> list[str]:
         "JOINTS": [names.index(joint) for joint in gait["joints"]],
         "SHARE": [fixed(share) for share in gait["turn_share"]],
         "OTHERS": others(settings),
-        "LOW": gate._low,
-        "HIGH": gate._high,
-        "SLEW": gate._step,
-        "REST": gate._last,
-        "SAFE": gate._safe,
+        "LOW": limiter._low,
+        "HIGH": limiter._high,
+        "SLEW": limiter._step,
+        "REST": limiter._last,
+        "SAFE": limiter._safe,
         "ZERO": [servo.zero_us for servo in maps],
         "SCALE": [servo._scale for servo in maps],
         "LEAST": [servo.low_us for servo in maps],
@@ -125,7 +127,7 @@ def _literal(value: int | list) -> str:
 def _table(angles: list[int]) -> list[str]:
     """The gait's table in hexadecimal words, which are the shortest that every angle fits."""
     if max(map(abs, angles)) >= 1 << 15:
-        raise Refused("the gait's table has angles beyond 2 rad, which a micro:bit's does not hold")
+        raise UsageError("the gait's table has angles beyond 2 rad, which a micro:bit's does not hold")
     pieces = ["TABLE=array('h')"]
     for start in range(0, len(angles), AT_ONCE):
         words = "".join(f"{angle + 32768:04x}" for angle in angles[start : start + AT_ONCE])

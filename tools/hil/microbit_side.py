@@ -11,9 +11,9 @@ from typing import Any
 
 from caudal.onboard.build import build_loop
 from caudal.onboard.core.failsafe import DISARM, NEUTRAL
-from caudal.onboard.link.arrivals import Arrivals
 from caudal.onboard.link.controller import WireDriver
 from caudal.onboard.link.frame import crc16
+from caudal.onboard.link.frame_counters import FrameCounters
 from caudal.tools.hil.microbit_program import answer_size, others, request_size
 
 FREE, SAFE, OFF, PEEK = 0, 3, 4, 9  # as in deploy/mcu/microbit_program.py
@@ -33,7 +33,7 @@ class SetPoints:
         pass
 
 
-class MicrobitEnd:
+class MicrobitSide:
     """What tools/hil/remote_vehicle.py asks of a plant's end, with a micro:bit at the other one."""
 
     def __init__(self, settings: dict[str, Any], scenario: dict[str, Any], port: Any) -> None:
@@ -54,11 +54,11 @@ class MicrobitEnd:
         self._sequence = 0
         self.trips = 0  # of the board's dead-man
         self.greetings = 0  # the loop is on this side: nobody starts anew
-        self.arrivals = Arrivals()
+        self.counters = FrameCounters()
         self.bytes_sent = 0
         self.bytes_received = 0
 
-    def greet(self, patience_s: float = 20.0) -> bool:
+    def connect(self, patience_s: float = 20.0) -> bool:
         return self.peek(patience_s) is not None
 
     def peek(self, patience_s: float = 2.0) -> list[int] | None:
@@ -100,10 +100,10 @@ class MicrobitEnd:
             self.bytes_sent += len(self._request)
             pulses = self._await(min(RESEND_MS / 1000, patience_s))
             if pulses is not None:
-                self.arrivals.good += 1
-                self.arrivals.round_trip(int((time.monotonic() - start) * 1e6))
+                self.counters.good += 1
+                self.counters.round_trip(int((time.monotonic() - start) * 1e6))
                 return pulses
-            self.arrivals.lost += 1
+            self.counters.lost += 1
         return None
 
     def _await(self, patience_s: float) -> list[int] | None:
@@ -116,7 +116,7 @@ class MicrobitEnd:
             while len(self._came) >= self._size:
                 answer = self._came[: self._size]
                 if crc16(answer, self._size):
-                    self.arrivals.bad += 1
+                    self.counters.bad += 1
                     del self._came[0]
                     continue
                 del self._came[: self._size]

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from caudal.onboard.link.arrivals import NEW, Arrivals
 from caudal.onboard.link.frame import (
     ASK,
     BYE,
@@ -22,6 +21,7 @@ from caudal.onboard.link.frame import (
     Encoder,
     wire_size,
 )
+from caudal.onboard.link.frame_counters import NEW, FrameCounters
 from caudal.onboard.link.hello import SIZE, Hello
 from caudal.onboard.link.layout import outputs_layout, readings_layout
 
@@ -32,7 +32,7 @@ class Refusal(Exception):
     """The other end does not fit; one sentence."""
 
 
-class PlantEnd:
+class PlantSide:
     """`now_s`: the clock that it waits by; a line within one process has its own (tools/hil/in_process_wire.py)."""
 
     def __init__(
@@ -60,11 +60,11 @@ class PlantEnd:
         self._posted = [0] * 256  # when a tick's readings went, ns
 
     @property
-    def arrivals(self) -> Arrivals:
+    def counters(self) -> FrameCounters:
         """What has come over the wire, counted."""
-        return self.decoder.arrivals
+        return self.decoder.counters
 
-    def greet(self, patience_s: float = 20.0) -> bool:
+    def connect(self, patience_s: float = 20.0) -> bool:
         """Say hello until the other end does; False if it never did."""
         give_up = self._now_s() + patience_s
         self._port.write(bytearray(DELIMITER), 1)
@@ -95,7 +95,7 @@ class PlantEnd:
             if self._await(OUTPUTS, asked_tick, max(1, int(wait_s * 1000))):
                 self._open = None
                 self._in.unpack(self.decoder.payload, self._outputs)
-                self.arrivals.round_trip((time.monotonic_ns() - start_ns) // 1000)
+                self.counters.round_trip((time.monotonic_ns() - start_ns) // 1000)
                 return self._outputs
             if self._asked:  # it has started anew, and gets this tick's readings
                 self._say_hello()
@@ -144,7 +144,7 @@ class PlantEnd:
                     newest = self._outputs
                     if tick - self.decoder.tick < len(self._posted):
                         asked_ns = self._posted[self.decoder.tick % len(self._posted)]
-                        self.arrivals.round_trip((time.monotonic_ns() - asked_ns) // 1000)
+                        self.counters.round_trip((time.monotonic_ns() - asked_ns) // 1000)
             if not self._receive(0):
                 return newest
 

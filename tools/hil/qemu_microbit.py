@@ -9,7 +9,7 @@ import subprocess
 import time
 
 from caudal.hal.serial_ports import Port
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.common.resources import DEPLOY
 from caudal.tools.hil.pty import open_line
 
@@ -24,7 +24,7 @@ PROMPT = b"\r\n>>> "
 MORE = b"\r\n=== "  # how paste mode begins a line
 
 
-class Silence(Refused):
+class Silence(UsageError):
     """What was waited for did not come."""
 
 
@@ -34,7 +34,7 @@ class Microbit:
     def __init__(self) -> None:
         done = subprocess.run([str(GET)], capture_output=True, text=True)
         if done.returncode:
-            raise Refused(done.stderr.strip())
+            raise UsageError(done.stderr.strip())
         qemu, firmware = done.stdout.split()
         master, self._slave = open_line()
         name = os.ttyname(self._slave)
@@ -71,7 +71,9 @@ class Microbit:
         said = self._read_until(PROMPT, ANSWER_S).removesuffix(PROMPT).decode(errors="replace").strip()
         if "Traceback" in said:
             first, last = source.splitlines()[0], said.splitlines()[-1]
-            raise Refused(f'the micro:bit does not take "{first}" ({last}); is the vehicle too large for it?')
+            raise UsageError(
+                f'the micro:bit does not take "{first}" ({last}); is the vehicle too large for it?'
+            )
         return said
 
     def serve(self) -> None:
@@ -98,8 +100,8 @@ class Microbit:
             except Silence:
                 if self._process.poll() is not None and self._process.stderr:
                     said = self._process.stderr.read().decode(errors="replace").strip()
-                    raise Refused(f"QEMU ended: {said or 'without a word'}") from None
-        raise Refused(f"the micro:bit in QEMU gave no prompt within {BOOT_S:.0f} s; try again")
+                    raise UsageError(f"QEMU ended: {said or 'without a word'}") from None
+        raise UsageError(f"the micro:bit in QEMU gave no prompt within {BOOT_S:.0f} s; try again")
 
     def _paste(self, source: str) -> None:
         """Bring source to the board whole; it is not run yet."""
@@ -116,7 +118,7 @@ class Microbit:
             except Silence:  # what came back is not what went
                 self._send(STOP)
                 self._quiet(echo_s)
-        raise Refused(
+        raise UsageError(
             f"the line to the micro:bit lost bytes {len(TRIES)} times; try again on a quieter machine"
         )
 

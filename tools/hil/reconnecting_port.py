@@ -38,7 +38,7 @@ SOON_GONE = (
 )
 
 
-class Plug:
+class ReconnectingPort:
     """What a port does (`read`, `write`, `close`), whether or not there is a line just now."""
 
     def __init__(self, name: str) -> None:

@@ -6,16 +6,23 @@ from typing import Any
 
 from caudal.hal.serial_ports import PortError
 from caudal.onboard.link.dead_man import DeadMan
-from caudal.onboard.log.recorder import Book, Column
+from caudal.onboard.log.recorder import Column, LogWriter
 from caudal.sim_plant.world.world import Body
-from caudal.tools.common.output import note, patience
-from caudal.tools.hil.plant_side import PlantEnd
+from caudal.tools.common.output import note, slow_notice
+from caudal.tools.hil.plant_side import PlantSide
 from caudal.tools.hil.slew_back import Ramp
 
 DEAD_MAN_TICKS = 20  # free running: so many without a new answer, and there are no pulses
 PATIENCE_S = 2.0  # lockstep: how long an answer may take before the controller counts as gone; no tick passes meanwhile
-GREET_S = 20.0
-WIRE = ("good", "lost", "bad", "late", "duplicate", "last_round_trip_us")  # of Arrivals, as counted so far
+CONNECT_S = 20.0
+WIRE = (
+    "good",
+    "lost",
+    "bad",
+    "late",
+    "duplicate",
+    "last_round_trip_us",
+)  # of FrameCounters, as counted so far
 
 
 class Remote:
@@ -30,11 +37,11 @@ class Remote:
         self,
         name: str,
         body: Body,
-        end: PlantEnd,
+        end: PlantSide,
         period_us: int,
         *,
         free: bool = False,
-        greet_s: float = GREET_S,
+        connect_s: float = CONNECT_S,
         patience_s: float = PATIENCE_S,
         gone_s: float | None = None,
         ramp: Ramp | None = None,
@@ -43,7 +50,7 @@ class Remote:
         self.name = name
         self.body = body
         self.end = end
-        self.trouble: Any = None  # what befalls its body; its loop is elsewhere
+        self.injector: Any = None  # what befalls its body; its loop is elsewhere
         self.fault: str | None = None
         self.gone = False
         self.gone_ticks = 0
@@ -52,21 +59,21 @@ class Remote:
         self._ramp = ramp
         self._say = say
         self._greetings = 0
-        self._greet_s = greet_s
+        self._greet_s = connect_s
         self._patience_s = patience_s
         self._gone_s = period_us / 1e6 if gone_s is None else gone_s
         self._tick = 0
         self._met = not free
         self._dead_man = DeadMan(DEAD_MAN_TICKS) if free else None
         self._counts: list[int | None] = [None] * len(body.sensors)
-        self._recorder: Book | None = None
+        self._recorder: LogWriter | None = None
         self._topics: list[Column] = []
 
     def arm(self) -> None:
         """The controller arms itself when the wire is up: say hello."""
         try:
-            with patience("waiting for a controller at the other end of the wire", after_s=3.0):
-                there = self.end.greet(self._greet_s)
+            with slow_notice("waiting for a controller at the other end of the wire", after_s=3.0):
+                there = self.end.connect(self._greet_s)
             if not there:
                 self.fault = "no controller answered on the wire"
         except PortError as error:
@@ -77,10 +84,10 @@ class Remote:
         self.outputs = [0] * len(self.body.actuators)
         self.body.write(self.outputs)
 
-    def record(self, recorder: Book) -> None:
+    def record(self, recorder: LogWriter) -> None:
         self._recorder = recorder
-        if self.trouble:
-            self.trouble.recorder = recorder
+        if self.injector:
+            self.injector.recorder = recorder
         sensors = [("int32", name) for name in self.body.sensors]
         actuators = [("int32", name) for name in self.body.actuators]
         truth = [("float64", name) for name in self.body.truth_fields]
@@ -100,8 +107,8 @@ class Remote:
         return None
 
     def tick(self, time_ns: int, late_us: int) -> None:
-        if self.trouble:
-            self.trouble.step(time_ns, late_us)
+        if self.injector:
+            self.injector.step(time_ns, late_us)
         self.body.read(self._counts)
         truth = self.body.truth()
         answer = self._exchange()
@@ -129,8 +136,8 @@ class Remote:
             sent.write(time_ns, self.outputs)
             true.write(time_ns, truth)
             loop.write(time_ns, (self._tick, late_us, 0, not self.gone))
-            arrivals = self.end.arrivals
-            wire.write(time_ns, [getattr(arrivals, field) for field in WIRE])
+            counters = self.end.counters
+            wire.write(time_ns, [getattr(counters, field) for field in WIRE])
         self._tick += 1
 
     def _exchange(self) -> list[int] | None:

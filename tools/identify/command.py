@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         [m for path in paths for m in read_motions(path, name)] for paths in (args.logs, args.on)
     )
     tracks, unseen = _tracks(motions), _tracks(others)
-    with output.patience("compiling the simulation, which the first time takes some seconds", 15.0):
+    with output.slow_notice("compiling the simulation, which the first time takes some seconds", 15.0):
         identified = identify(tracks, base, args.freedoms, args.model, output.note)
     seen_as = [predict(identified.model, one, identified.rows) for one in tracks]
     unseen_as = [predict(identified.model, one, identified.rows) for one in unseen]

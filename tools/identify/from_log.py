@@ -13,7 +13,7 @@ from caudal.hal.tables import channels as hal_spec
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard.log.reader import Log
 from caudal.onboard.tables.stack import EstimateTable
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.config.from_log import vehicle_file
 from caudal.tools.identify.motion import STEP_S, Motion, Readings, mean_by_step
 from caudal.tools.identify.prior_model import Place, read_thrusters
@@ -29,11 +29,11 @@ def read_motions(path: Path, vehicle_name: str) -> list[Motion]:
     log = Log(path)
     swam = log.run.get("vehicle")
     if swam != vehicle_name:
-        raise Refused(f"{path} is a log of {swam}, not of {vehicle_name}; give logs of one vehicle")
+        raise UsageError(f"{path} is a log of {swam}, not of {vehicle_name}; give logs of one vehicle")
     file = vehicle_file(log)
     names = [topic.split("/")[1] for topic in log.topics if topic.endswith("/counts")]
     if not names:
-        raise Refused(f"{path} holds no vehicle's readings; is it a run of the plant alone?")
+        raise UsageError(f"{path} holds no vehicle's readings; is it a run of the plant alone?")
     label = path.name
     return [_motion(log, name, label if len(names) == 1 else f"{label} {name}", file) for name in names]
 
@@ -44,7 +44,7 @@ def _motion(log: Log, name: str, label: str, file: VehicleFile) -> Motion:
     thrusters = [c for c in channels["actuators"] if c["map"] == "thruster"]
     places = read_thrusters(file)
     if not thrusters or outputs is None or not len(outputs):
-        raise Refused(f"{label} records no thrusters; the forces that moved the vehicle are needed")
+        raise UsageError(f"{label} records no thrusters; the forces that moved the vehicle are needed")
     for channel in thrusters:
         if channel["name"] not in places:
             raise file.error("control.thruster", f"has no {channel['name']}; say where it is: at_m and axis")
@@ -52,7 +52,7 @@ def _motion(log: Log, name: str, label: str, file: VehicleFile) -> Motion:
     roles = file.read("estimate", EstimateTable)
     time_s = np.array(counts.time_ns) / 1e9
     if time_s[-1] - time_s[0] < SHORTEST_S:
-        raise Refused(
+        raise UsageError(
             f"{label} is {time_s[-1] - time_s[0]:.0f} s long; at least {SHORTEST_S:.0f} s are needed"
         )
     readings = {}
@@ -62,7 +62,7 @@ def _motion(log: Log, name: str, label: str, file: VehicleFile) -> Motion:
         if found is None or len(found.time_s) < SHORTEST_S:  # one a second at least
             if role in NEEDED:
                 why = f"estimate.{role} names no sensor" if not sensor else f"{sensor} has hardly a reading"
-                raise Refused(
+                raise UsageError(
                     f"{label} records no {NEEDED[role]} ({why}); without it nothing can be identified"
                 )
             continue

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.identify.rigid_body_model import Matrices
 from caudal.tools.identify.standard_errors import Found
 
@@ -39,7 +39,7 @@ def check(path: Path, vehicle: str) -> None:
     if path.exists():
         _split(path, _read(path), vehicle)
     elif path.suffix != ".toml":
-        raise Refused(f"{path} is no .toml file; a model is written as TOML")
+        raise UsageError(f"{path} is no .toml file; a model is written as TOML")
 
 
 def write(path: Path, text: str, vehicle: str) -> None:
@@ -55,14 +55,18 @@ def write(path: Path, text: str, vehicle: str) -> None:
             new = f"# What caudal identify found of {vehicle}; {use}.\n\n{text}"
         path.write_bytes(new.encode())
     except OSError as error:
-        raise Refused(f"cannot write {path}: {error.strerror}; choose another place with --write") from error
+        raise UsageError(
+            f"cannot write {path}: {error.strerror}; choose another place with --write"
+        ) from error
 
 
 def _read(path: Path) -> str:
     try:
         return path.read_bytes().decode()
     except (OSError, UnicodeDecodeError):
-        raise Refused(f"{path} is there and is no vehicle file; choose another place with --write") from None
+        raise UsageError(
+            f"{path} is there and is no vehicle file; choose another place with --write"
+        ) from None
 
 
 def _split(path: Path, text: str, vehicle: str) -> tuple[str, str]:
@@ -70,15 +74,17 @@ def _split(path: Path, text: str, vehicle: str) -> tuple[str, str]:
     try:
         tables = tomllib.loads(text.removeprefix("\ufeff"))
     except ValueError:
-        raise Refused(f"{path} is there and is no vehicle file; choose another place with --write") from None
+        raise UsageError(
+            f"{path} is there and is no vehicle file; choose another place with --write"
+        ) from None
     if tables.get("name", vehicle) != vehicle:
-        raise Refused(
+        raise UsageError(
             f"{path} is a file of {tables['name']}, not of {vehicle}; choose another place with --write"
         )
     lines = text.splitlines(keepends=True)
     starts = [k for k, line in enumerate(lines) if HEADER.match(line.rstrip("\r\n"))]
     if len(starts) != 1:
-        raise Refused(
+        raise UsageError(
             f"{path} is there and has no [control.model] to replace; choose another place with --write"
         )
     end = next((k for k in range(starts[0] + 1, len(lines)) if ANY_HEADER.match(lines[k])), len(lines))
@@ -93,4 +99,4 @@ def _check_rest(path: Path, old: str, new: str) -> None:
     for one in tables:
         one["control"].pop("model")
     if tables[0] != tables[1]:
-        raise Refused(f"{path} was left as it is: its [control.model] cannot be told from its neighbours")
+        raise UsageError(f"{path} was left as it is: its [control.model] cannot be told from its neighbours")

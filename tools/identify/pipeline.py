@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.identify import standard_errors as errors
 from caudal.tools.identify.least_squares import is_inertia, known_names, solve
 from caudal.tools.identify.prediction_error import Fit, Search
@@ -47,7 +47,7 @@ def identify(
     rows, sets = SETS[freedoms]
     names = list(sets[kind])
     if freedoms == 6 and not all({"roll", "pitch"} <= set(track.curves) for track in tracks):
-        raise Refused("six freedoms need roll and pitch in every log; leave --freedoms at 4")
+        raise UsageError("six freedoms need roll and pitch in every log; leave --freedoms at 4")
     still = errors.not_excited(tracks, names)
     sought = [name for name in names if name not in still]
     _need_motion(sought, still, rows)
@@ -86,6 +86,6 @@ def _need_motion(sought: Sequence[str], still: Sequence[str], rows: Sequence[int
     """Without a single inertia there is nothing to identify."""
     if not any(f"m{row + 1}{row + 1}" in sought for row in rows):
         names = ", ".join(still)
-        raise Refused(
+        raise UsageError(
             f"the logs hold no excitation: {names} cannot be found; track a trajectory of caudal excite"
         )

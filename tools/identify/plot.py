@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.common.pyplot import pyplot
 from caudal.tools.identify.pipeline import Identified
 from caudal.tools.identify.predict import Prediction
@@ -56,6 +56,6 @@ def draw(
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path)
     except OSError as error:
-        raise Refused(f"cannot write {path}: {error.strerror}") from error
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
     finally:
         plt.close(figure)

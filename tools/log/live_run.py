@@ -14,9 +14,9 @@ import numpy as np
 
 from caudal.onboard.log.reader import Event
 from caudal.onboard.log.stream import packed, unpacked
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.log.notable_events import Tellable
-from caudal.tools.log.recorded_run import BASE, Moment
+from caudal.tools.log.recorded_run import BASE, Snapshot
 
 TRAIL_POINTS = 3000
 PATIENCE_S = 10.0
@@ -27,11 +27,11 @@ class Hello(msgspec.Struct):
 
     run: dict[str, str]
     topics: list[tuple[str, list[str]]]
-    steers: list[str]
+    controls: list[str]
     rehearses: bool
 
 
-class Watched:
+class LiveSource:
     """`address` of the stream. A thread of its own listens; `newest` is what the run is at."""
 
     def __init__(self, address: tuple[str, int], patience_s: float = PATIENCE_S) -> None:
@@ -45,23 +45,23 @@ class Watched:
         hello, with_it = self._first()
         self.about = hello.run
         self.fields = dict(hello.topics)
-        self.steers = hello.steers
+        self.controls = hello.controls
         self.rehearses = hello.rehearses
         self._topics = [name for name, _ in hello.topics]
         self._rows: dict[str, Any] = {}
         self._paths: dict[str, deque] = {}
         self._truths: dict[str, deque] = {}
         self.start_ns = 0
-        self._newest = Moment(0.0, {})
+        self._newest = Snapshot(0.0, {})
         self.updates = 0
         self._thread = threading.Thread(target=self._listen, args=(with_it,), name="watch", daemon=True)
         self._thread.start()
 
     @property
-    def newest(self) -> Moment:
+    def newest(self) -> Snapshot:
         return self._newest
 
-    def tell(self, vehicle: str, kind: str, *values: Any) -> None:
+    def send(self, vehicle: str, kind: str, *values: Any) -> None:
         """An order for a vehicle; what became of it stands among the events."""
         self._send(["tell", vehicle, kind, *values])
 
@@ -93,9 +93,9 @@ class Watched:
                 return socket.create_connection(address, timeout=patience_s)
             except OSError as error:
                 if time.monotonic() > give_up or not isinstance(error, ConnectionRefusedError):
-                    raise Refused(
+                    raise UsageError(
                         f"nothing to look at on {self._where} ({error.strerror or error}); start a run with --view or "
-                        f"--live, or name a log"
+                        f"--stream, or name a log"
                     ) from None
                 time.sleep(0.1)
 
@@ -107,7 +107,7 @@ class Watched:
                     return msgspec.convert(found[0], Hello), found[1:]
         except (OSError, ValueError):
             self._socket.close()
-            raise Refused(f"what answers on {self._where} is no run of caudal") from None
+            raise UsageError(f"what answers on {self._where} is no run of caudal") from None
 
     def _read(self) -> list[Any]:
         came = self._socket.recv(1 << 16)
@@ -140,7 +140,7 @@ class Watched:
         if not self.updates:
             self.start_ns = self.events[0].time_ns if self.events else newest_ns
         time_s = (newest_ns - self.start_ns) / 1e9
-        self._newest = Moment(time_s, dict(self._rows))
+        self._newest = Snapshot(time_s, dict(self._rows))
         self.updates += 1
         for topic, values in self._rows.items():
             if topic.endswith("/truth") and "depth_m" in self.fields[topic]:

@@ -13,7 +13,7 @@ import numpy as np
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard.core.modes import NAMES as MODES
 from caudal.onboard.log.reader import Event, Log
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.config.vehicle import Vehicle, read_vehicle
 from caudal.tools.log.columns import table
 from caudal.tools.log.notable_events import Tellable
@@ -22,7 +22,7 @@ BASE = ("x_m", "y_m", "depth_m", "heading_rad", "roll_rad", "pitch_rad")
 
 
 @dataclass(frozen=True)
-class Moment:
+class Snapshot:
     """An instant: seconds since the run's first, and each topic's last values before it."""
 
     time_s: float
@@ -56,7 +56,7 @@ class Run:
             {topic.split("/")[1] for topic in source.fields if topic.endswith("/counts")}, key=_by_number
         )
         if not self.names:
-            raise Refused("it holds no vehicle; was it ended before its first tick?")
+            raise UsageError("it holds no vehicle; was it ended before its first tick?")
         self._place = {
             topic: {field: k for k, field in enumerate(fields)} for topic, fields in source.fields.items()
         }
@@ -68,41 +68,41 @@ class Run:
     def has(self, topic: str, field: str) -> bool:
         return field in self._place.get(topic, {})
 
-    def value(self, moment: Moment, topic: str, field: str) -> float | None:
+    def value(self, snapshot: Snapshot, topic: str, field: str) -> float | None:
         """None where it is absent, or not recorded at all."""
         k = self._place.get(topic, {}).get(field)
-        row = moment.rows.get(topic)
+        row = snapshot.rows.get(topic)
         if k is None or row is None:
             return None
         value = row[k]
         return None if value is None or value != value else float(value)
 
-    def base(self, moment: Moment, vehicle: str) -> tuple[float, ...] | None:
+    def base(self, snapshot: Snapshot, vehicle: str) -> tuple[float, ...] | None:
         """x, y, depth (m), heading, roll, pitch (rad): as it was, or where nobody knows, as it was believed."""
         for topic, before in ((f"/{vehicle}/truth", ""), (f"/{vehicle}/state", "is_")):
-            told = [self.value(moment, topic, before + field) for field in BASE]
+            told = [self.value(snapshot, topic, before + field) for field in BASE]
             if any(value is not None for value in told[:4]):
                 return tuple(0.0 if value is None else value for value in told)
         return None
 
-    def joint(self, moment: Moment, vehicle: str, joint: str) -> float:
+    def joint(self, snapshot: Snapshot, vehicle: str, joint: str) -> float:
         """rad or m: as it was, or where nobody knows, as it was told."""
         for topic, field in (
             (f"/{vehicle}/truth", f"{joint}_rad"),
             (f"/{vehicle}/truth", f"{joint}_m"),
             (f"/{vehicle}/commands", joint),
         ):
-            value = self.value(moment, topic, field)
+            value = self.value(snapshot, topic, field)
             if value is not None:
                 return value
         return 0.0
 
-    def mode(self, moment: Moment, vehicle: str) -> str | None:
-        value = self.value(moment, f"/{vehicle}/loop", "mode")
+    def mode(self, snapshot: Snapshot, vehicle: str) -> str | None:
+        value = self.value(snapshot, f"/{vehicle}/loop", "mode")
         return None if value is None else MODES[int(value)]
 
 
-class Recorded:
+class RecordedRun:
     """A log. Its tables are unpacked once: any instant is then a search in sorted times."""
 
     def __init__(self, path: Path) -> None:
@@ -115,21 +115,21 @@ class Recorded:
         self._tables = {topic: table(log, topic) for topic in log.topics}
         firsts = [times[0] for times in self._times.values() if len(times)]
         if not firsts:
-            raise Refused(f"{path}: nothing was recorded before the run ended")
+            raise UsageError(f"{path}: nothing was recorded before the run ended")
         self.start_ns = int(min(firsts))
         self.end_s = (
             max(int(times[-1]) for times in self._times.values() if len(times)) - self.start_ns
         ) / 1e9
         self.events = list(filter(Tellable(), log.events))
 
-    def at(self, time_s: float) -> Moment:
+    def at(self, time_s: float) -> Snapshot:
         rows = {}
         time_ns = self.start_ns + round(time_s * 1e9)
         for topic, times in self._times.items():
             k = int(np.searchsorted(times, time_ns, side="right")) - 1
             if k >= 0:
                 rows[topic] = self._tables[topic][k]
-        return Moment(time_s, rows)  # type: ignore[arg-type]
+        return Snapshot(time_s, rows)  # type: ignore[arg-type]
 
     def trail(self, vehicle: str, until_s: float, seconds: float) -> np.ndarray:
         """(point, 3), world, ten a second."""
@@ -166,10 +166,10 @@ class Recorded:
 def must_be_a_run(about: Mapping[str, str]) -> None:
     """With a vehicle to show, by what a log or a stream says first."""
     if "vehicle_file" not in about:
-        raise Refused("it does not hold its vehicle file; is it one that caudal run wrote?")
+        raise UsageError("it does not hold its vehicle file; is it one that caudal run wrote?")
     if about.get("on") == "trial":
         trial = f"{about.get('scenario')} is a trial of the plant alone"
-        raise Refused(f"{trial}, which is not shown; caudal report has its plots")
+        raise UsageError(f"{trial}, which is not shown; caudal report has its plots")
 
 
 def absent(value: float | None) -> bool:

@@ -53,7 +53,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if len(args.log) > 2:
-        raise output.Refused(f"a page shows one log or two side by side, not {len(args.log)}; leave some out")
+        raise output.UsageError(
+            f"a page shows one log or two side by side, not {len(args.log)}; leave some out"
+        )
     results = [summarize.summarise(Log(path)) | {"log": str(path)} for path in args.log]
     page = write_report(args.log[0], args.page) if len(args.log) == 1 else write_pair(*args.log, args.page)
     if args.json:

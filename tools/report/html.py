@@ -36,7 +36,7 @@ def write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         reason = f"{error.strerror}; choose another place with --page"
-        raise output.Refused(f"cannot write {path}: {reason}") from error
+        raise output.UsageError(f"cannot write {path}: {reason}") from error
 
 
 def section(title: str, *parts: str) -> str:

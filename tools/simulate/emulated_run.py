@@ -5,11 +5,11 @@ from typing import Any
 
 from caudal.hal.emulated.wiring import EmulatedDriver
 from caudal.hal.tables import pi as pi_spec
-from caudal.onboard.log.recorder import Book, Column
+from caudal.onboard.log.recorder import Column, LogWriter
 from caudal.sim_plant.world.world import Body
 from caudal.tools.config.vehicle import Vehicle
-from caudal.tools.faults.kinds import Upset
-from caudal.tools.simulate.fleet import Fleet, Own
+from caudal.tools.faults.kinds import Fault
+from caudal.tools.simulate.simulation import Own, Simulation
 
 
 class OnChips(Own):
@@ -18,7 +18,7 @@ class OnChips(Own):
     def __init__(self, name: str, loop: Any, body: Body, driver: EmulatedDriver) -> None:
         super().__init__(name, loop, body)
         self.driver = driver
-        self._recorder: Book | None = None
+        self._recorder: LogWriter | None = None
         self._pulses: Column | None = None
         self._news: list[str] = []
         self._hung = False  # as the loop was told
@@ -28,7 +28,7 @@ class OnChips(Own):
         super().safe()
         self.driver.close()
 
-    def record(self, recorder: Book) -> None:
+    def record(self, recorder: LogWriter) -> None:
         super().record(recorder)
         self._recorder = recorder
         self._pulses = recorder.topic(f"/{self.name}/pulses", [("float64", a) for a in self.body.actuators])
@@ -36,7 +36,7 @@ class OnChips(Own):
     def tick(self, time_ns: int, late_us: int) -> None:
         if self.driver.hung != self._hung:
             self._hung = not self._hung
-            self.loop.tell("host", "bus_hung", int(self._hung))
+            self.loop.send("host", "bus_hung", int(self._hung))
         super().tick(time_ns, late_us)
         if self._pulses:
             self._pulses.write(time_ns, self.driver.pulses_us)
@@ -59,9 +59,9 @@ def chips_of(vehicle: Vehicle) -> dict[str, Any]:
     return pi_spec.read(vehicle.file, vehicle.settings)
 
 
-def emulated_fleet(
-    vehicle: Vehicle, scenario_name: str, seed: int, upsets: list[Upset], registers: Path | None = None
-) -> Fleet:
+def emulated_simulation(
+    vehicle: Vehicle, scenario_name: str, seed: int, faults: list[Fault], registers: Path | None = None
+) -> Simulation:
     """As a fleet on the plant alone, with a Raspberry Pi's chips in between.
 
     `registers` is a file that holds the first vehicle's PCA9685, as power does: they outlive this process.
@@ -81,6 +81,6 @@ def emulated_fleet(
         )
         return OnChips(name, vehicle.build_loop(scenario, driver), body, driver)
 
-    fleet = Fleet(vehicle, scenario_name, seed, launch, upsets)
-    fleet.about["pulse_step_us"] = repr(fleet.swimmers[0].driver.step_us)
-    return fleet
+    simulation = Simulation(vehicle, scenario_name, seed, launch, faults)
+    simulation.about["pulse_step_us"] = repr(simulation.instances[0].driver.step_us)
+    return simulation

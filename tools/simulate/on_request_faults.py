@@ -4,9 +4,9 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.config.vehicle import Vehicle
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 from caudal.tools.vehicle_run.live_view import rehearsed
 
 SENSORS = {  # keys of [estimate]: what reads them falls out together
@@ -35,11 +35,11 @@ KINDS = {  # of upset (tools/faults/kinds.py), by what befalls a sensor or an ac
 }
 
 
-def rehearsal(vehicle: Vehicle, fleet: Fleet) -> Callable[[str, str], str | None]:
+def rehearsal(vehicle: Vehicle, simulation: Simulation) -> Callable[[str, str], str | None]:
     """What lets something go wrong in a running fleet, by a vehicle's name and words; it gives None, or why not."""
-    by_text = rehearsed(fleet)
+    by_text = rehearsed(simulation)
 
-    def befall(name: str, asked: str) -> str | None:
+    def inject(name: str, asked: str) -> str | None:
         word, _, rest = asked.partition(" ")
         if word == "fault":
             return by_text(name, rest.strip())
@@ -53,15 +53,15 @@ def rehearsal(vehicle: Vehicle, fleet: Fleet) -> Callable[[str, str], str | None
             return f"this vehicle has no {part} {max(int(which), 1)}"
         if befalls == "ok":
             for target in targets:
-                with contextlib.suppress(Refused):  # what is well already stays so
-                    fleet.mend(name, target)
+                with contextlib.suppress(UsageError):  # what is well already stays so
+                    simulation.clear(name, target)
             return None
         if befalls not in KINDS[kind]:
             return f"this vehicle has no {part} that could be {befalls}"
         refusals = [by_text(name, KINDS[kind][befalls].format(target)) for target in targets]
         return next((refusal for refusal in refusals if refusal), None)
 
-    return befall
+    return inject
 
 
 def parts_of(settings: dict[str, Any], part: str) -> tuple[str, list[list[str]]]:

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.config.vehicle import open_scenario, open_vehicle
 from caudal.tools.simulate import trial
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.simulate.simulation import Simulation
 from caudal.tools.summary.summarize import attitude
 
 
@@ -31,20 +31,20 @@ def measure(
     if scenario in opened.trials:
         return trial.figures(opened, scenario, seconds)
     opened, name, settings = open_scenario(vehicle, overrides, scenario)
-    fleet = Fleet(opened, name, seed)
-    ticks = max(1, round((seconds or settings["duration_s"]) * 1e6 / fleet.period_us))
-    truths = np.zeros((len(fleet.swimmers), ticks, len(fleet.swimmers[0].body.truth_fields)))
-    fleet.arm()
+    simulation = Simulation(opened, name, seed)
+    ticks = max(1, round((seconds or settings["duration_s"]) * 1e6 / simulation.period_us))
+    truths = np.zeros((len(simulation.instances), ticks, len(simulation.instances[0].body.truth_fields)))
+    simulation.arm()
     try:
         for tick in range(ticks):
-            for k, swimmer in enumerate(fleet.swimmers):
-                truths[k, tick] = swimmer.body.truth()
-            fleet.step()
-            if fleet.fault:
-                raise Refused(fleet.fault)
+            for k, instance in enumerate(simulation.instances):
+                truths[k, tick] = instance.body.truth()
+            simulation.step()
+            if simulation.fault:
+                raise UsageError(simulation.fault)
     finally:
-        fleet.safe()
-    columns = dict(zip(fleet.swimmers[0].body.truth_fields, np.moveaxis(truths, 2, 0), strict=True))
+        simulation.safe()
+    columns = dict(zip(simulation.instances[0].body.truth_fields, np.moveaxis(truths, 2, 0), strict=True))
     speed, clearance = columns["speed_m_s"], columns["clearance_m"]
     way_m = np.hypot(np.diff(columns["x_m"]), np.diff(columns["y_m"]))
     lies: dict[str, float] = {}
@@ -53,14 +53,14 @@ def measure(
         each = [attitude(*one) for one in angles]
         lies = {key: max(figures[key] for figures in each) for key in each[0]}
     return {
-        "simulated_s": ticks * fleet.period_us / 1e6,
-        "vehicles": len(fleet.swimmers),
+        "simulated_s": ticks * simulation.period_us / 1e6,
+        "vehicles": len(simulation.instances),
         "mean_speed_m_s": float(speed.mean(axis=1).min()),
         "top_speed_m_s": float(speed.max()),
         "final_speed_m_s": float(speed[:, -1].min()),
         "way_m": float(way_m.sum(axis=1).min()),
         "turned_deg": float(np.degrees(np.ptp(np.unwrap(columns["heading_rad"]), axis=1).max())),
-        "collisions": fleet.world.collisions,
+        "collisions": simulation.world.collisions,
         "min_clearance_m": float(clearance.min()) if np.isfinite(clearance).all() else None,
         **lies,
     }

@@ -12,39 +12,39 @@ from caudal.sim_plant.tree.model import PlantDiverged
 from caudal.tools.campaign.verdict import Verdict
 from caudal.tools.common import output
 from caudal.tools.config.vehicle import Vehicle, open_scenario, open_vehicle
-from caudal.tools.faults.kinds import read_upset
+from caudal.tools.faults.kinds import read_fault
 from caudal.tools.report.command import write_report
 from caudal.tools.simulate import trial
-from caudal.tools.simulate.fleet import Fleet
 from caudal.tools.simulate.on_request_faults import rehearsal
+from caudal.tools.simulate.simulation import Simulation
 from caudal.tools.summary import summarize
 from caudal.tools.vehicle_run.arming import Arming
 from caudal.tools.vehicle_run.ground_station import SIMULATED_ORIGIN, open_stations
-from caudal.tools.vehicle_run.live_view import Shown, helms_of, rehearsed
-from caudal.tools.vehicle_run.param_keeper import keep, kept_by, let_go
-from caudal.tools.vehicle_run.recording import about_run, free_log, open_recorder
+from caudal.tools.vehicle_run.live_view import LiveView, helms_of, rehearsed
+from caudal.tools.vehicle_run.param_keeper import close_all, keep, kept_by
+from caudal.tools.vehicle_run.recording import about_run, next_log_path, open_recorder
 
 
-def swim_simulated(args: argparse.Namespace) -> int:
+def run_simulated(args: argparse.Namespace) -> int:
     """A scenario in this process, or a trial of the plant alone."""
     vehicle = open_vehicle(args.vehicle, args.set)
     if args.scenario in vehicle.trials:
         return try_plant(args, vehicle)
     vehicle, scenario_name, _ = open_scenario(args.vehicle, args.set, args.scenario)
-    upsets = [read_upset(text, vehicle) for text in args.fault]
+    faults = [read_fault(text, vehicle) for text in args.fault]
     args.realtime = args.realtime or bool(args.mavlink)
     if args.on == "sim":
-        fleet = Fleet(vehicle, scenario_name, args.seed, upsets=upsets)
+        simulation = Simulation(vehicle, scenario_name, args.seed, faults=faults)
     else:
-        from caudal.tools.simulate.emulated_run import emulated_fleet
+        from caudal.tools.simulate.emulated_run import emulated_simulation
 
         registers = args.on.partition(":")[2]
-        fleet = emulated_fleet(
-            vehicle, scenario_name, args.seed, upsets, Path(registers) if registers else None
+        simulation = emulated_simulation(
+            vehicle, scenario_name, args.seed, faults, Path(registers) if registers else None
         )
-    verdict = Verdict(fleet) if fleet.upsets else None
+    verdict = Verdict(simulation) if simulation.faults else None
     piloted = bool(args.mavlink)
-    result = record_and_swim(args, vehicle, scenario_name, fleet, args.on, verdict, piloted)
+    result = record_and_run(args, vehicle, scenario_name, simulation, args.on, verdict, piloted)
     if args.json:
         output.as_json(result)
     else:
@@ -57,12 +57,12 @@ def swim_simulated(args: argparse.Namespace) -> int:
 
 def try_plant(args: argparse.Namespace, vehicle: Vehicle) -> int:
     """A trial of the plant alone: figures, and its states in a log."""
-    if args.on != "sim" or args.realtime or args.params or args.mavlink or args.view or args.live:
-        raise output.Refused(
+    if args.on != "sim" or args.realtime or args.params or args.mavlink or args.view or args.stream:
+        raise output.UsageError(
             f"{args.scenario} is a trial of the plant alone; leave --on, --realtime, --params, --mavlink, --view and "
-            "--live out"
+            "--stream out"
         )
-    log = args.log or free_log(vehicle, args.scenario, args.seed)
+    log = args.log or next_log_path(vehicle, args.scenario, args.seed)
     recorder = open_recorder(log, about_run(args, vehicle, args.scenario, "trial"), lossless=True)
     try:
         result = trial.record(vehicle, args.scenario, args.seconds, recorder)
@@ -78,54 +78,54 @@ def try_plant(args: argparse.Namespace, vehicle: Vehicle) -> int:
     return 0
 
 
-def record_and_swim(
+def record_and_run(
     args: argparse.Namespace,
     vehicle: Vehicle,
     scenario_name: str,
-    fleet: Fleet,
+    simulation: Simulation,
     on: str,
     verdict: Verdict | None = None,
     piloted: bool = False,
 ) -> dict[str, Any]:
     """Swim a fleet with a recording; what it came to. `piloted`: by stations, which arm it and say when it is over."""
     seconds = args.seconds or (None if piloted else vehicle.scenario(scenario_name)[1]["duration_s"])
-    log = args.log or free_log(vehicle, scenario_name, args.seed)
-    stations = _stations(args, vehicle, fleet, log) if piloted else None
-    about = about_run(args, vehicle, scenario_name, on) | fleet.about
+    log = args.log or next_log_path(vehicle, scenario_name, args.seed)
+    stations = _stations(args, vehicle, simulation, log) if piloted else None
+    about = about_run(args, vehicle, scenario_name, on) | simulation.about
     store = kept_by(args, vehicle)
     recorder = open_recorder(log, about, lossless=not args.realtime)
     shown = None
     arming = Arming()
 
     def between(time_ns: int) -> None:
-        _heed(arming, fleet)
+        _heed(arming, simulation)
         shown.take(time_ns)
 
     try:
-        shown = Shown(args, recorder, about)
-        fleet.record(shown.book)
+        shown = LiveView(args, recorder, about)
+        simulation.record(shown.book)
         if store:
-            keep(fleet.swimmers, store, recorder)
+            keep(simulation.instances, store, recorder)
         if stations:
             stations.start()
-        shown.begin(helms_of(fleet.swimmers), rehearsed(fleet))
-        stopped = swim(fleet, seconds, args.realtime, args.arm if piloted else 0.0, between)
-        _heed(arming, fleet)  # the last tick
+        shown.begin(helms_of(simulation.instances), rehearsed(simulation))
+        stopped = swim(simulation, seconds, args.realtime, args.arm_after if piloted else 0.0, between)
+        _heed(arming, simulation)  # the last tick
     except PlantDiverged as error:
-        raise output.Refused(f"{error} The log up to there is {log}.") from error
+        raise output.UsageError(f"{error} The log up to there is {log}.") from error
     finally:
         if stations:
             stations.stop()
         if store:
-            let_go(fleet.swimmers)
+            close_all(simulation.instances)
         if shown:
             shown.close()
         recorder.close()
     broken = verdict.judge(log, recorder.failed) if verdict else []
     if recorder.failed and not (verdict and verdict.disk_fails):
-        raise output.Refused(f"the recording in {log} is not complete: {recorder.failed}")
+        raise output.UsageError(f"the recording in {log} is not complete: {recorder.failed}")
     result = summarize.summarise(Log(log))
-    result |= {"log": str(log), "stopped_early": stopped, "fault": fleet.fault}
+    result |= {"log": str(log), "stopped_early": stopped, "fault": simulation.fault}
     if arming.refusal:
         result["not_armed"] = arming.refusal
     if verdict:
@@ -135,23 +135,25 @@ def record_and_swim(
     return result
 
 
-def _heed(arming: Arming, fleet: Fleet) -> None:
-    for swimmer in fleet.swimmers:
-        loop = getattr(swimmer, "loop", None)  # of one behind a wire that other end tells
+def _heed(arming: Arming, simulation: Simulation) -> None:
+    for instance in simulation.instances:
+        loop = getattr(instance, "loop", None)  # of one behind a wire that other end tells
         if loop is not None:
-            arming.heed(swimmer.name, loop)
+            arming.update(instance.name, loop)
 
 
-def _stations(args: argparse.Namespace, vehicle: Vehicle, fleet: Fleet, log: Path) -> Any:
-    loops = [(swimmer.name, swimmer.loop) for swimmer in fleet.swimmers]
-    stations = open_stations(args, vehicle.settings, loops, log, SIMULATED_ORIGIN, rehearsal(vehicle, fleet))
-    for swimmer, craft in zip(fleet.swimmers, stations.crafts, strict=True):
-        swimmer.bridge = craft.bridge
+def _stations(args: argparse.Namespace, vehicle: Vehicle, simulation: Simulation, log: Path) -> Any:
+    loops = [(instance.name, instance.loop) for instance in simulation.instances]
+    stations = open_stations(
+        args, vehicle.settings, loops, log, SIMULATED_ORIGIN, rehearsal(vehicle, simulation)
+    )
+    for instance, vehicle_link in zip(simulation.instances, stations.vehicle_links, strict=True):
+        instance.bridge = vehicle_link.bridge
     return stations
 
 
 def swim(
-    fleet: Fleet,
+    simulation: Simulation,
     seconds: float | None,
     realtime: bool,
     arm_after_s: float | None = 0.0,
@@ -163,23 +165,23 @@ def swim(
     whoever looks on is heard (ns of the run).
     """
     progress = output.Progress("swimming", seconds, "s")
-    ticks = None if seconds is None else round(seconds * 1e6 / fleet.period_us)
-    arm_tick = None if arm_after_s is None else round(arm_after_s * 1e6 / fleet.period_us)
+    ticks = None if seconds is None else round(seconds * 1e6 / simulation.period_us)
+    arm_tick = None if arm_after_s is None else round(arm_after_s * 1e6 / simulation.period_us)
     if arm_tick == 0:
-        fleet.arm()  # which may wait for a controller on a wire
-    clock = RealClock(fleet.period_us) if realtime else None
+        simulation.arm()  # which may wait for a controller on a wire
+    clock = RealClock(simulation.period_us) if realtime else None
     tick = 0
     try:
         for tick in itertools.count():
-            if tick == ticks or fleet.fault:
+            if tick == ticks or simulation.fault:
                 break
             if tick and tick == arm_tick:
-                fleet.arm()
+                simulation.arm()
             if between:
-                between(fleet.world.time_us * 1000)
-            fleet.step(clock.wait() if clock else 0)
+                between(simulation.world.time_us * 1000)
+            simulation.step(clock.wait() if clock else 0)
             if tick % 100 == 0:
-                progress.at(tick * fleet.period_us / 1e6)
+                progress.at(tick * simulation.period_us / 1e6)
         return tick != ticks
     except KeyboardInterrupt:
         if tick == 0:  # nothing has been swum, and there is nothing to tell of it
@@ -187,5 +189,5 @@ def swim(
         output.note("interrupted: actuators are safe, the log is complete so far")
         return ticks is not None
     finally:
-        fleet.safe()  # before any word: whoever would hear it may be gone
+        simulation.safe()  # before any word: whoever would hear it may be gone
         progress.end()

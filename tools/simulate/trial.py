@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from caudal.onboard.log.recorder import Recorder
 from caudal.sim_plant.tree import trial
 from caudal.sim_plant.tree.model import Model, PlantDiverged
-from caudal.tools.common.output import Refused, patience
+from caudal.tools.common.output import UsageError, slow_notice
 from caudal.tools.config.vehicle import Vehicle
 
 BASE = [
@@ -56,10 +56,10 @@ def record(vehicle: Vehicle, name: str, seconds: float | None, recorder: Recorde
     for k in range(model.lags.start, model.size):
         parts[k] = f"lag_{k - model.lags.start}"
     topic = recorder.topic(f"/{vehicle.name}/trial", [("float64", part) for part in parts])
-    with patience("trying the plant; the first time it is compiled, which takes up to a minute"):
+    with slow_notice("trying the plant; the first time it is compiled, which takes up to a minute"):
         try:
             return figures(
                 vehicle, name, seconds, lambda time_s, x: topic.write(round(time_s * 1e9), x.tolist())
             )
         except PlantDiverged as error:
-            raise Refused(str(error)) from error
+            raise UsageError(str(error)) from error

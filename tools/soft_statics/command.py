@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
 
 def within(option: str, value: float, most: float, unit: str) -> None:
     if not abs(value) <= most:
-        raise output.Refused(f"{option} {value:g}: allowed is up to {most:g} {unit} either way")
+        raise output.UsageError(f"{option} {value:g}: allowed is up to {most:g} {unit} either way")
 
 
 def compare(
@@ -107,7 +107,7 @@ def compare(
                 laid = solver.lay(parts, model, pieces, bends_rad)
                 balance = solver.rest_in_flow(laid, flow_m_s)
             except solver.NoBalance as error:
-                raise output.Refused(
+                raise output.UsageError(
                     f"{shape}, the {model} joints find no rest beyond {error.flow_m_s:.3g} m/s and fold; "
                     f"ask for less --flow or another --bend"
                 ) from error

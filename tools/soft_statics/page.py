@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.common.pyplot import as_svg, pyplot
 from caudal.tools.report.html import STYLE
 
@@ -32,7 +32,7 @@ def write(
         path.write_text("\n".join(page), encoding="utf-8")
     except OSError as error:
         reason = f"{error.strerror}; choose another place with --page"
-        raise Refused(f"cannot write {path}: {reason}") from error
+        raise UsageError(f"cannot write {path}: {reason}") from error
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

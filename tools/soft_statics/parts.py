@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from caudal.sim_plant.tables.read import PlantSpec
 from caudal.sim_plant.tables.tree import Body, TreeSpec
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.soft_statics.solver import Joint, Module, Resistance
 
 
@@ -17,7 +17,9 @@ def parts_of(plant: PlantSpec, label: str, stiff: bool = False) -> list[Module |
     """From the base to the end, a joint between any two modules."""
     tree = plant.tree
     if tree is None or not plant.soft:
-        raise Refused(f"{label} has no soft joints to bend; choose a vehicle with [plant.soft.NAME] tables")
+        raise UsageError(
+            f"{label} has no soft joints to bend; choose a vehicle with [plant.soft.NAME] tables"
+        )
     carried = {body.joint.name: body for body in tree.body if body.joint}
     parts: list[Module | Joint] = []
     module = tree.body[0]
@@ -25,7 +27,7 @@ def parts_of(plant: PlantSpec, label: str, stiff: bool = False) -> list[Module |
     while waiting:
         follows = [name for name, soft in waiting.items() if carried[soft.joints[0]].parent == module.name]
         if len(follows) != 1:
-            raise Refused(
+            raise UsageError(
                 f"{label}: {len(follows)} soft joints begin at {module.name}; caudal bend wants them in a single row"
             )
         soft = waiting.pop(follows[0])
@@ -46,11 +48,11 @@ def _module(tree: TreeSpec, body: Body, end_m: float | None, label: str) -> Modu
     """From the body's origin, or the base's rear end, to where its next joint sits, or to its own front end."""
     ends_m = [point[0] for link in body.slender for point in (link.from_m, link.to_m)]
     if not ends_m:
-        raise Refused(f"{label}: {body.name} has no slender link that says how long it is; give it one")
+        raise UsageError(f"{label}: {body.name} has no slender link that says how long it is; give it one")
     start_m = min(ends_m) if body.parent is None else 0.0
     length_m = (max(ends_m) if end_m is None else end_m) - start_m
     if length_m <= 0:
-        raise Refused(f"{label}: {body.name} ends behind its beginning; a chain leads ahead, along x")
+        raise UsageError(f"{label}: {body.name} ends behind its beginning; a chain leads ahead, along x")
     return Module(length_m, _resistance(tree, [body], length_m))
 
 

@@ -36,11 +36,11 @@ def summarise(log: Log) -> dict[str, Any]:
         return summarise_trial(log)
     names = vehicles_of(log)
     if not names:
-        raise output.Refused(f"{log.path} holds no run of a vehicle; is it a log that caudal run wrote?")
+        raise output.UsageError(f"{log.path} holds no run of a vehicle; is it a log that caudal run wrote?")
     known = ("loop",) if is_aboard(log) else ("loop", "truth")
     for topic in (f"/{name}/{kind}" for name in names for kind in known):
         if topic not in log.topics or not len(log.topics[topic]):
-            raise output.Refused(
+            raise output.UsageError(
                 f"{log.path} holds nothing in {topic}; it ends before the first tick, or is no simulation"
             )
     settings = read(vehicle_file(log))
@@ -48,7 +48,7 @@ def summarise(log: Log) -> dict[str, Any]:
         return summarise_aboard(log, names[0], settings["rate_hz"])
     scenario = settings["scenarios"].get(log.run.get("scenario"))
     if scenario is None:
-        raise output.Refused(
+        raise output.UsageError(
             f'the log is of a scenario "{log.run.get("scenario")}", which its vehicle file does not have'
         )
     rate_hz = settings["rate_hz"]

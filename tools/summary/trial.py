@@ -34,7 +34,7 @@ def is_trial(log: Log) -> bool:
 def topic_of(log: Log) -> str:
     topics = [topic for topic in log.topics if topic.endswith("/trial") and len(log.topics[topic])]
     if not topics:
-        raise output.Refused("the log holds no state of its trial; it ended before the first")
+        raise output.UsageError("the log holds no state of its trial; it ended before the first")
     return topics[0]
 
 

@@ -41,7 +41,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
         help="runs of every combination, seeds 0 to N - 1",
     )
     command.add_argument(
-        "--measure",
+        "--metric",
         metavar="NAME",
         action="append",
         required=True,
@@ -69,7 +69,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     varied = read_all_varied(args.vary)
-    measures = list(dict.fromkeys(args.measure))
+    measures = list(dict.fromkeys(args.metric))
     points = grid(varied, args.seeds)
     vehicle_name, scenario_name = check(args, varied, points)
     file = VehicleFile.open(vehicles.find(args.vehicle), args.set)
@@ -119,11 +119,11 @@ def run(args: argparse.Namespace) -> int:
 
 def check(args: argparse.Namespace, varied: list[Varied], points: list[Point]) -> tuple[str, str]:
     """Refuses a key or a scenario that there is not. One end of a range may be out of bounds: such points fail."""
-    refused: VehicleFileError | output.Refused | None = None
+    refused: VehicleFileError | output.UsageError | None = None
     for point in (points[0], points[-1]):
         try:
             return rollout.check(args.vehicle, args.scenario, [*args.set, *overrides(varied, point)])
-        except (VehicleFileError, output.Refused) as error:
+        except (VehicleFileError, output.UsageError) as error:
             refused = refused or error
     assert refused
     raise refused
@@ -144,7 +144,7 @@ def work(args: argparse.Namespace, job: Job, points: list[Point], journal: Journ
         with contextlib.closing(rows):
             for row in rows:
                 if row.pop("unknown", False) and not sound:
-                    raise output.Refused(row["error"])
+                    raise output.UsageError(row["error"])
                 journal.add(row)
                 sound = sound or row["error"] is None
                 progress.at(len(journal.rows))

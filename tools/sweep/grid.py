@@ -6,7 +6,7 @@ import itertools
 import math
 from dataclasses import dataclass
 
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 
 MOST_POINTS = 1_000_000
 Number = int | float
@@ -39,15 +39,19 @@ def read_varied(text: str) -> Varied:
     key, equals, span = text.partition("=")
     parts = span.split(":")
     if not equals or not key.strip() or len(parts) != 3:
-        raise Refused(f"--vary {text}: write KEY=FROM:TO:COUNT, such as gait.wavelength_m=0.3:0.6:7")
+        raise UsageError(f"--vary {text}: write KEY=FROM:TO:COUNT, such as gait.wavelength_m=0.3:0.6:7")
     try:
         first, last, count = float(parts[0]), float(parts[1]), int(parts[2])
     except ValueError:
-        raise Refused(f"--vary {text}: {span} is not two numbers and a whole number, FROM:TO:COUNT") from None
+        raise UsageError(
+            f"--vary {text}: {span} is not two numbers and a whole number, FROM:TO:COUNT"
+        ) from None
     if not (math.isfinite(first) and math.isfinite(last)) or not 1 <= count <= MOST_POINTS:
-        raise Refused(f"--vary {text}: FROM and TO must be finite and COUNT from 1 to {MOST_POINTS}")
+        raise UsageError(f"--vary {text}: FROM and TO must be finite and COUNT from 1 to {MOST_POINTS}")
     if count == 1 and first != last:
-        raise Refused(f"--vary {text}: one value cannot be both {parts[0]} and {parts[1]}; COUNT is from 2")
+        raise UsageError(
+            f"--vary {text}: one value cannot be both {parts[0]} and {parts[1]}; COUNT is from 2"
+        )
     values: tuple[Number, ...] = tuple(
         last if k == count - 1 else _plain(first + (last - first) * k / max(1, count - 1))
         for k in range(count)
@@ -62,7 +66,7 @@ def read_all_varied(texts: list[str]) -> list[Varied]:
     varied = [read_varied(text) for text in texts]
     for k, one in enumerate(varied):
         if one.key in [other.key for other in varied[:k]]:
-            raise Refused(f"--vary {one.key} stands twice; give each key one range")
+            raise UsageError(f"--vary {one.key} stands twice; give each key one range")
     return varied
 
 
@@ -70,7 +74,7 @@ def grid(varied: list[Varied], seeds: int) -> list[Point]:
     """In grid order: the last key moves fastest, but for the seeds."""
     count = math.prod(len(one.values) for one in varied) * seeds
     if count > MOST_POINTS:
-        raise Refused(f"the grid has {count} points; at most {MOST_POINTS} make one sweep")
+        raise UsageError(f"the grid has {count} points; at most {MOST_POINTS} make one sweep")
     combinations = itertools.product(itertools.product(*(one.values for one in varied)), range(seeds))
     return [Point(k, values, seed) for k, (values, seed) in enumerate(combinations)]
 

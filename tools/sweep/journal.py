@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 
 
 class Journal:
@@ -28,7 +28,7 @@ class Journal:
             self._file.truncate(len(whole))
             self._file.seek(len(whole))
         except OSError as error:
-            raise Refused(
+            raise UsageError(
                 f"cannot write {self.path}: {error.strerror}; choose another place with --out"
             ) from error
         if not whole:
@@ -39,12 +39,12 @@ class Journal:
             first, *rows = [json.loads(line) for line in text.splitlines()]
             self.rows = {row["point"]: row for row in rows}
         except (ValueError, KeyError, TypeError):
-            raise Refused(
+            raise UsageError(
                 f"{self.path} is no journal of a sweep; move it away or choose another --out"
             ) from None
         differs = [key for key in sweep if not isinstance(first, dict) or first.get(key) != sweep[key]]
         if differs:
-            raise Refused(
+            raise UsageError(
                 f"{self.path} is the journal of another sweep (they differ in {differs[0]}); "
                 f"finish that one, move it away, or choose another --out"
             )

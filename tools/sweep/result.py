@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.sweep.grid import Point, Varied, place
 
 
 def check_out(out: Path) -> None:
     """Before the work, not after it."""
     if out.suffix not in (".csv", ".parquet"):
-        raise Refused(f"--out {out}: the table is written as .csv or .parquet")
+        raise UsageError(f"--out {out}: the table is written as .csv or .parquet")
     if out.suffix == ".parquet":
         _parquet()
 
@@ -26,7 +26,7 @@ def _parquet() -> Any:
         import pyarrow
         import pyarrow.parquet
     except ModuleNotFoundError:
-        raise Refused("writing Parquet needs pyarrow; pip install pyarrow, or name a .csv") from None
+        raise UsageError("writing Parquet needs pyarrow; pip install pyarrow, or name a .csv") from None
     return pyarrow
 
 
@@ -56,7 +56,7 @@ def write_table(out: Path, table: dict[str, list]) -> None:
                 writer.writerows(zip(*table.values(), strict=True))
         part.replace(out)
     except OSError as error:
-        raise Refused(f"cannot write {out}: {error.strerror}; choose another place with --out") from error
+        raise UsageError(f"cannot write {out}: {error.strerror}; choose another place with --out") from error
 
 
 def extremes(

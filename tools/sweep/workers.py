@@ -15,7 +15,7 @@ from typing import Any
 
 from caudal.hal.vehicle_file.reader import VehicleFileError
 from caudal.sim_plant.base.jit import sources_digest
-from caudal.tools.common.output import Refused, note
+from caudal.tools.common.output import UsageError, note
 from caudal.tools.common.version import VERSION
 from caudal.tools.simulate import rollout
 from caudal.tools.sweep.grid import Point, Varied, overrides
@@ -48,7 +48,7 @@ def run_point(job: Job, point: Point) -> Row:
     try:
         keys = [*job.set, *overrides(list(job.varied), point)]
         result = rollout.measure(job.vehicle, job.scenario, keys, point.seed, job.seconds)
-    except (VehicleFileError, Refused, ArithmeticError, ValueError) as error:
+    except (VehicleFileError, UsageError, ArithmeticError, ValueError) as error:
         return row | {"error": str(error)}
     except Exception as error:  # a bug shows in its row; the other points are worth having
         return row | {"error": f"{type(error).__name__}: {error}"}
@@ -75,7 +75,7 @@ def in_threads(job: Job, points: list[Point], jobs: int) -> Generator[Row, None,
 
 def expect_same(caudal: str) -> None:
     if caudal != THIS_CAUDAL:
-        raise Refused(f"a worker has another Caudal ({THIS_CAUDAL}, not {caudal}); install the same there")
+        raise UsageError(f"a worker has another Caudal ({THIS_CAUDAL}, not {caudal}); install the same there")
 
 
 def run_chunk(job: Job, points: list[Point]) -> tuple[list[Row], float]:
@@ -97,11 +97,11 @@ def _knock(address: str) -> None:
     """Is anybody there? dask's own way to find out takes long, and ends in more than a sentence."""
     host, colon, port = address.removeprefix("tcp://").removeprefix("tls://").rpartition(":")
     if not colon or not host or not port.isdigit() or int(port) > 65535:
-        raise Refused(f"--dask {address}: write the scheduler's address as tcp://HOST:PORT")
+        raise UsageError(f"--dask {address}: write the scheduler's address as tcp://HOST:PORT")
     try:
         socket.create_connection((host.strip("[]"), int(port)), TIMEOUT_S).close()
     except OSError as error:
-        raise Refused(
+        raise UsageError(
             f"no dask scheduler answers at {address}; start one with dask scheduler, and on every machine "
             f"dask worker {address}"
         ) from error
@@ -127,14 +127,14 @@ def across_machines(
         from distributed import Client, as_completed
         from distributed.scheduler import KilledWorker
     except ModuleNotFoundError:
-        raise Refused("work across machines needs dask; pip install 'caudal[sweep]'") from None
+        raise UsageError("work across machines needs dask; pip install 'caudal[sweep]'") from None
     for name in ("distributed", "distributed.client"):  # what matters is said here, in a sentence
         logging.getLogger(name).setLevel(logging.CRITICAL)
     _knock(address)
     try:
         client = Client(address, timeout=TIMEOUT_S, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise Refused(
+        raise UsageError(
             f"what listens at {address} does not answer as a dask scheduler; check --dask"
         ) from error
     with client:
@@ -165,7 +165,7 @@ def across_machines(
             except KilledWorker:
                 rows, point_s = died(part), CHUNK_S
             except (concurrent.futures.CancelledError, OSError) as error:
-                raise Refused(
+                raise UsageError(
                     f"the scheduler at {address} is gone; the same command goes on from the journal"
                 ) from error
             least_s = point_s if least_s is None else min(least_s, point_s)

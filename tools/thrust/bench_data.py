@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 
 N_PER_KGF = 9.80665
 LOWEST_US, HIGHEST_US = 400, 2600  # what a vehicle file takes for a pulse
@@ -57,7 +57,7 @@ def _rows(path: Path) -> list[tuple[float, float, float, float | None]]:
     """Volts, pulse, force in N and current of every line."""
     lines = [(k, line) for k, line in enumerate(_text(path).splitlines(), 1) if _is_data(line)]
     if not lines:
-        raise Refused(f"{path} is empty; give a CSV file with the columns voltage_V, pwm_us and force_kgf")
+        raise UsageError(f"{path} is empty; give a CSV file with the columns voltage_V, pwm_us and force_kgf")
     head = [name.strip() for name in next(csv.reader([lines[0][1]]))]
     columns = _columns(path, head)
     unit_n = N_PER_KGF if head[columns[2]].lower() == "force_kgf" else 1.0
@@ -67,13 +67,13 @@ def _rows(path: Path) -> list[tuple[float, float, float, float | None]]:
         volts, pulse_us, force = (_number(path, number, head, cells, column) for column in columns[:3])
         current_a = None if columns[3] is None else _number(path, number, head, cells, columns[3])
         if volts <= 0:
-            raise Refused(f"{path}, line {number}: voltage_V is {volts:g}; it must be above 0")
+            raise UsageError(f"{path}, line {number}: voltage_V is {volts:g}; it must be above 0")
         if not LOWEST_US <= pulse_us <= HIGHEST_US:
             allowed = f"{LOWEST_US} to {HIGHEST_US} us"
-            raise Refused(f"{path}, line {number}: pwm_us is {pulse_us:g}; pulses lie within {allowed}")
+            raise UsageError(f"{path}, line {number}: pwm_us is {pulse_us:g}; pulses lie within {allowed}")
         rows.append((volts, pulse_us, force * unit_n, current_a))
     if not rows:
-        raise Refused(f"{path} has a head but no measurements; each line below it is one")
+        raise UsageError(f"{path} has a head but no measurements; each line below it is one")
     return rows
 
 
@@ -81,12 +81,12 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise Refused(f"{path} is not UTF-8 text; save the table as CSV") from None
+        raise UsageError(f"{path} is not UTF-8 text; save the table as CSV") from None
     except FileNotFoundError:
-        raise Refused(f"{path} does not exist; give the CSV file of a thruster's bench data") from None
+        raise UsageError(f"{path} does not exist; give the CSV file of a thruster's bench data") from None
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
         reason = getattr(problem, "strerror", None) or problem
-        raise Refused(f"{path} cannot be read ({reason}); give a CSV file") from None
+        raise UsageError(f"{path} cannot be read ({reason}); give a CSV file") from None
 
 
 def _is_data(line: str) -> bool:
@@ -101,7 +101,7 @@ def _columns(path: Path, head: list[str]) -> tuple[int, int, int, int | None]:
     missing = [said for name, said in wanted.items() if name not in names]
     if missing:
         there = ", ".join(head)
-        raise Refused(f"{path} has no column {' and no column '.join(missing)}; its columns are {there}")
+        raise UsageError(f"{path} has no column {' and no column '.join(missing)}; its columns are {there}")
     volts, pulse, push = (names.index(name) for name in wanted)
     return volts, pulse, push, names.index("current_a") if "current_a" in names else None
 
@@ -114,7 +114,7 @@ def _number(path: Path, line: int, head: list[str], cells: list[str], column: in
         value = math.nan
     if not math.isfinite(value):
         found = f'"{text[:40]}"' if text else "empty"
-        raise Refused(
+        raise UsageError(
             f"{path}, line {line}, column {head[column]}: {found} is not a number; correct the line"
         )
     return value
@@ -134,23 +134,23 @@ def _check(path: Path, bench: Bench) -> None:
     at = f"{path} at {bench.volts:g} V"
     pulses_us, forces_n, neutral_us = bench.pulses_us, bench.forces_n, bench.neutral_us
     if len(pulses_us) < FEWEST:
-        raise Refused(f"{at}: {len(pulses_us)} different pulses are too few; a fit needs {FEWEST} or more")
+        raise UsageError(f"{at}: {len(pulses_us)} different pulses are too few; a fit needs {FEWEST} or more")
     greatest_n = np.abs(forces_n).max()
     crooked_n = np.sqrt(np.mean((forces_n - bench.rising_n) ** 2))
     if greatest_n == 0 or crooked_n > CROOKED * greatest_n:
         k = int(np.argmin(np.diff(forces_n)))
         steps = f"{forces_n[k]:.3g} N at {pulses_us[k]:g} us, then {forces_n[k + 1]:.3g} N at {pulses_us[k + 1]:g} us"
         hint = "force_kgf is positive where the pulse is longer than neutral"
-        raise Refused(f"{at}: the force does not grow with the pulse ({steps}); {hint}")
+        raise UsageError(f"{at}: the force does not grow with the pulse ({steps}); {hint}")
     for side, words in ((1, "forward (above neutral"), (-1, "backward (below neutral")):
         pushes = (side * (pulses_us - neutral_us) > 0) & (side * forces_n > IDLE * greatest_n)
         if pushes.sum() < FEWEST_PUSHING:
             found = f"only {pushes.sum()} points push" if pushes.any() else "nothing pushes"
             hint = f"a thruster's map needs both directions, {FEWEST_PUSHING} points each"
-            raise Refused(f"{at}: {found} {words}, {neutral_us} us); {hint}")
+            raise UsageError(f"{at}: {found} {words}, {neutral_us} us); {hint}")
     neutral_n = float(bench.force_n(neutral_us))
     if abs(neutral_n) > IDLE * greatest_n:
-        raise Refused(f"{at}: it pushes {neutral_n:.3g} N at neutral, {neutral_us} us; say --neutral US")
+        raise UsageError(f"{at}: it pushes {neutral_n:.3g} N at neutral, {neutral_us} us; say --neutral US")
 
 
 def never_falling(values: np.ndarray) -> np.ndarray:

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     name = motor_name(args.name, args.data)
     benches = bench_data.read(args.data, args.neutral)
     if args.plant and any(bench.currents_a is None for bench in benches):
-        raise output.Refused(
+        raise output.UsageError(
             f"{args.data} has no column current_A, which --plant needs; add it or leave --plant out"
         )
     progress = output.Progress("fitting", len(benches), "voltages")
@@ -95,7 +95,7 @@ def motor_name(asked: str | None, data: Path) -> str:
     name = asked if asked is not None else re.sub("[^a-z0-9_]+", "_", data.stem.lower()).strip("_")
     name = f"motor_{name}" if asked is None and not NAME.fullmatch(name) else name
     if not NAME.fullmatch(name):
-        raise output.Refused(f'--name "{name}": a motor\'s name is made of small letters, digits and _')
+        raise output.UsageError(f'--name "{name}": a motor\'s name is made of small letters, digits and _')
     return name
 
 
@@ -125,5 +125,5 @@ def draw(path: Path, name: str, fits: list[Any]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, format="svg", metadata={"Date": None})
     except OSError as error:
-        raise output.Refused(f"cannot write {path}: {error.strerror}; choose another --plot") from error
+        raise output.UsageError(f"cannot write {path}: {error.strerror}; choose another --plot") from error
     plt.close(figure)

@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.thrust.fit import Fit
 
 
@@ -42,20 +42,24 @@ def write(path: Path, text: str, name: str, fresh: bool) -> None:
         with path.open("a" if before else "w", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise Refused(f"cannot write {path}: {error.strerror}; choose another place with --write") from error
+        raise UsageError(
+            f"cannot write {path}: {error.strerror}; choose another place with --write"
+        ) from error
 
 
 def _before(path: Path, name: str) -> str:
     try:
         before = path.read_text(encoding="utf-8") if path.exists() else ""
     except (OSError, UnicodeDecodeError):
-        raise Refused(f"{path} is there and is no vehicle file; choose another place with --write") from None
+        raise UsageError(
+            f"{path} is there and is no vehicle file; choose another place with --write"
+        ) from None
     tables = _tables(path, before, "the motor's section was not added")
     for motors, key in ((tables, "motor"), (tables.get("plant"), "plant.motor")):
         there = motors.get("motor") if isinstance(motors, dict) else None
         if isinstance(there, dict) and name in there:
             hint = "take it out first, or choose another --name or --write"
-            raise Refused(f"{path} has a [{key}.{name}] already and was left as it is; {hint}")
+            raise UsageError(f"{path} has a [{key}.{name}] already and was left as it is; {hint}")
     return before
 
 
@@ -63,7 +67,7 @@ def _tables(path: Path, text: str, problem: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
     except ValueError as error:
-        raise Refused(f"{path} was left as it is, {problem} ({error}); choose another --write") from None
+        raise UsageError(f"{path} was left as it is, {problem} ({error}); choose another --write") from None
 
 
 def _errors(errors: dict[str, Any]) -> str:

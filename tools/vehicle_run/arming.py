@@ -16,7 +16,7 @@ class Arming:
         reasons = [f"{name} {why}" for name, why in self._refused.items() if name not in self._armed]
         return "; ".join(reasons) or None
 
-    def heed(self, name: str, loop: Any) -> None:
+    def update(self, name: str, loop: Any) -> None:
         """After each tick. An order with a ticket is a station's, which is told by itself."""
         if loop.state.armed:
             self._armed.add(name)

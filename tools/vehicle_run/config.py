@@ -10,12 +10,12 @@ from caudal.onboard import vehicles
 from caudal.onboard.build import build_loop
 from caudal.onboard.core.loop import Loop
 from caudal.onboard.tables.params import end_problem
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 
 TABLES = ("excite", "look")  # of a vehicle file: the commands' own
 
 
-class NoDriver:
+class NullDriver:
     """A board with nothing behind it: enough to see that names resolve and maps build."""
 
     def read(self, counts: list) -> None:
@@ -44,8 +44,8 @@ class Controlled:
         name = name or next(iter(scenarios))
         if name not in scenarios:
             if name in self.file.tables.get("trial", {}):
-                raise Refused(f"{name} is a trial of the plant alone; run it with --on sim and no clock")
-            raise Refused(f'{self.name} has no scenario "{name}"; it has {", ".join(scenarios)}')
+                raise UsageError(f"{name} is a trial of the plant alone; run it with --on sim and no clock")
+            raise UsageError(f'{self.name} has no scenario "{name}"; it has {", ".join(scenarios)}')
         return name, scenarios[name]
 
     def build_loop(self, scenario: dict[str, Any], driver: Any) -> Loop:
@@ -54,7 +54,7 @@ class Controlled:
             return build_loop(self.settings, scenario, driver)
         except ModuleNotFoundError as error:
             kind = self.settings["control"]["kind"]
-            raise Refused(
+            raise UsageError(
                 f'a control.kind of "{kind}" needs {error.name}, which is not installed; install caudal[{kind}]'
             ) from error
         except (ArithmeticError, ValueError) as error:
@@ -64,7 +64,7 @@ class Controlled:
 
     def try_without_readings(self, name: str, scenario: dict[str, Any]) -> None:
         """One tick of a scenario's controller: names resolve, maps build, and it stands a start without readings."""
-        loop = self.build_loop(scenario, NoDriver())
+        loop = self.build_loop(scenario, NullDriver())
         loop.tick()
         if loop.fault:
             raise self.file.error(f"scenario.{name}", f"the controller fails without readings: {loop.fault}")
@@ -77,15 +77,15 @@ class Controlled:
             raise problem
         _, scenario = self.scenario(None)
         for end, other in (("low", "high"), ("high", "low")) if params else ():
-            loop = self.build_loop(scenario, NoDriver())
-            loop.tell("load", [[param["name"], param[end]] for param in params])
+            loop = self.build_loop(scenario, NullDriver())
+            loop.send("load", [[param["name"], param[end]] for param in params])
             for param in (*params, None):
                 loop.tick()
                 troubles = [*(refusal for _, _, _, refusal in loop.taken if refusal), loop.fault]
                 if any(troubles):
                     raise self.file.error("param", f"the controller fails at the {end} ends: {troubles[0]}")
                 if param:
-                    loop.tell("set", param["name"], param[other])
+                    loop.send("set", param["name"], param[other])
 
 
 def read_settings(file: VehicleFile) -> dict[str, Any]:

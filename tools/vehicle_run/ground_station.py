@@ -8,7 +8,7 @@ from typing import Any
 from caudal.onboard.core.loop import Loop
 from caudal.onboard.station.address import AddressError, read_address
 from caudal.tools.common import options
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 
 # Where a simulation lies unless told otherwise: where PX4's lies, so that plans made for one fit the other.
 SIMULATED_ORIGIN = (47.397742, 8.545594)
@@ -55,21 +55,21 @@ def place(text: str) -> tuple[float, float]:
 
 def check_options(args: argparse.Namespace) -> None:
     if not args.mavlink and args.mavlink_origin:
-        raise Refused("--mavlink-origin says how --mavlink speaks; give an ADDRESS with it")
+        raise UsageError("--mavlink-origin says how --mavlink speaks; give an ADDRESS with it")
     if args.mavlink and args.on.startswith("hil:"):
-        raise Refused("--mavlink is for runs on sim, emulated and pi; a bench has its own wire")
+        raise UsageError("--mavlink is for runs on sim, emulated and pi; a bench has its own wire")
     check_addresses(args)
 
 
 def check_addresses(args: argparse.Namespace) -> None:
     """Before anything takes its time."""
     if not args.mavlink and args.mavlink_key:
-        raise Refused("--mavlink-key says how --mavlink speaks; give an ADDRESS with it")
+        raise UsageError("--mavlink-key says how --mavlink speaks; give an ADDRESS with it")
     for text in args.mavlink:
         try:
             read_address(text)
         except AddressError as error:
-            raise Refused(f"--mavlink {error}") from error
+            raise UsageError(f"--mavlink {error}") from error
 
 
 def open_stations(
@@ -86,13 +86,13 @@ def open_stations(
     from caudal.onboard.station.links import LinkError
     from caudal.onboard.station.signing import KeyFileError, Signing
     from caudal.onboard.station.stations import Stations
-    from caudal.onboard.station.vehicle_link import Craft
+    from caudal.onboard.station.vehicle_link import VehicleLink
 
     try:
         addresses = [read_address(text) for text in args.mavlink]
         signing = Signing.from_file(args.mavlink_key) if args.mavlink_key else None
-        crafts = [
-            Craft(
+        vehicle_links = [
+            VehicleLink(
                 name,
                 loop,
                 settings,
@@ -103,11 +103,11 @@ def open_stations(
             )
             for number, (name, loop) in enumerate(loops)
         ]
-        return Stations(crafts, addresses, signing)
+        return Stations(vehicle_links, addresses, signing)
     except LinkError as error:
-        raise Refused(f"--mavlink {error}") from error
+        raise UsageError(f"--mavlink {error}") from error
     except KeyFileError as error:
-        raise Refused(f"--mavlink-key: {error}") from error
+        raise UsageError(f"--mavlink-key: {error}") from error
 
 
 def _of(rehearsal: Rehearsal, name: str) -> Callable[[str], str | None]:
@@ -116,7 +116,7 @@ def _of(rehearsal: Rehearsal, name: str) -> Callable[[str], str | None]:
 
 def add_arm(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--arm",
+        "--arm-after",
         metavar="S",
         type=options.not_negative,
         help="with --on pi or --mavlink: arm this many seconds after the start, or (pi) soon after, without a person",

@@ -1,4 +1,4 @@
-"""Lets a run be looked on at: options --view, --live and --steer, its stream, and the view it starts."""
+"""Lets a run be looked on at: options --view, --stream and --allow-control, its stream, and the view it starts."""
 
 import argparse
 import contextlib
@@ -8,8 +8,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from caudal.onboard.log.recorder import Book, Recorder
-from caudal.onboard.log.stream import PORT, Live, Rehearse, Tell
+from caudal.onboard.log.recorder import LogWriter, Recorder
+from caudal.onboard.log.stream import PORT, Rehearse, StreamServer, Tell
 from caudal.tools.common import output
 
 LOOPBACK = "127.0.0.1"
@@ -20,13 +20,15 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--view", action="store_true", help="show it in the browser meanwhile; best with --realtime"
     )
     command.add_argument(
-        "--live",
+        "--stream",
         metavar="[HOST:]PORT",
         type=address,
         help=f"let `caudal view HOST:PORT` look on (it looks for {PORT}); HOST 0.0.0.0 is everybody's",
     )
     command.add_argument(
-        "--steer", action="store_true", help="with --live: who looks on from another machine may steer, too"
+        "--allow-control",
+        action="store_true",
+        help="with --stream: who looks on from another machine may steer, too",
     )
 
 
@@ -37,30 +39,30 @@ def address(text: str) -> tuple[str, int]:
     return host or LOOPBACK, int(port)
 
 
-class Shown:
+class LiveView:
     """A recording that may be shown, too; `book` is what the run writes to."""
 
     def __init__(self, args: argparse.Namespace, recorder: Recorder, about: dict[str, str]) -> None:
         self._view: subprocess.Popen | None = None
-        self._live: Live | None = None
+        self._live: StreamServer | None = None
         self._asked = args.view
-        self.book: Book = recorder
-        if args.view or args.live:
-            where = args.live or (LOOPBACK, 0)
+        self.book: LogWriter = recorder
+        if args.view or args.stream:
+            where = args.stream or (LOOPBACK, 0)
             try:
-                self._live = Live(recorder, about, where, steer=args.steer)
+                self._live = StreamServer(recorder, about, where, allow_control=args.allow_control)
             except OSError as error:
-                raise output.Refused(
-                    f"--live: nobody can look on at {where[0]}:{where[1]} ({error.strerror}); take another port"
+                raise output.UsageError(
+                    f"--stream: nobody can look on at {where[0]}:{where[1]} ({error.strerror}); take another port"
                 ) from error
             self.book = self._live
 
-    def begin(self, helms: Mapping[str, Tell], rehearse: Rehearse | None = None) -> None:
+    def begin(self, handlers: Mapping[str, Tell], rehearse: Rehearse | None = None) -> None:
         """Once every topic is there."""
         if self._live is None:
             return
-        for vehicle, tell in helms.items():
-            self._live.helm(vehicle, tell)
+        for vehicle, send in handlers.items():
+            self._live.handler(vehicle, send)
         self._live.rehearse = rehearse
         self._live.start()
         host, port = self._live.address
@@ -85,23 +87,23 @@ class Shown:
                 self._view.wait(5)
 
 
-def helms_of(swimmers: list[Any]) -> dict[str, Tell]:
+def helms_of(instances: list[Any]) -> dict[str, Tell]:
     """Of vehicles whose loop is in this process: orders for others go over their own wire."""
-    loops = {swimmer.name: getattr(swimmer, "loop", None) for swimmer in swimmers}
-    return {name: loop.tell for name, loop in loops.items() if loop is not None}
+    loops = {instance.name: getattr(instance, "loop", None) for instance in instances}
+    return {name: loop.send for name, loop in loops.items() if loop is not None}
 
 
-def rehearsed(fleet: Any) -> Rehearse:
+def rehearsed(simulation: Any) -> Rehearse:
     """A fault for one of the fleet's vehicles (tools/faults/kinds.py), or its end: None, or why not."""
 
     def rehearse(vehicle: str, text: str) -> str | None:
         word, _, mended = text.partition(" ")
         try:
             if word == "mend":
-                fleet.mend(vehicle, mended.strip())
+                simulation.clear(vehicle, mended.strip())
             else:
-                fleet.upset(vehicle, text)
-        except output.Refused as error:
+                simulation.inject(vehicle, text)
+        except output.UsageError as error:
             return str(error)
         return None
 

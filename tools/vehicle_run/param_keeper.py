@@ -7,7 +7,7 @@ from typing import Any
 
 from caudal.onboard.core.loop import Loop
 from caudal.onboard.log.recorder import Recorder
-from caudal.onboard.params.store import Keeper, ParamStore
+from caudal.onboard.params.store import ParamStore, ParamWriter
 from caudal.tools.common import output
 from caudal.tools.vehicle_run.config import Controlled
 
@@ -29,7 +29,7 @@ def open_store(path: Path, vehicle: Controlled) -> ParamStore:
     return ParamStore(path, vehicle.name, vehicle.settings["params"])
 
 
-class Kept:
+class ParamKeeper:
     """One loop and its store. What was kept is told before anything else, as one order of the first tick."""
 
     def __init__(
@@ -37,11 +37,11 @@ class Kept:
     ) -> None:
         values = store.load()
         if values:
-            loop.tell("load", sorted([key, value] for key, value in values.items()))
+            loop.send("load", sorted([key, value] for key, value in values.items()))
         self._loop = loop
         self._recorder = recorder
         self._name = name
-        self._keeper = Keeper(store) if keep else None
+        self._keeper = ParamWriter(store) if keep else None
         self._told = False
         self._sentences = list(store.notes) if keep else []  # for the first tick
 
@@ -49,14 +49,14 @@ class Kept:
         keeper = self._keeper
         if keeper is None:
             return
-        keeper.heed(self._loop)
+        keeper.update(self._loop)
         for sentence in (*self._sentences, *keeper.news()):
             output.note(sentence)
             self._recorder.event(time_ns, "params", vehicle=self._name, reason=sentence)
         self._sentences = []
         if keeper.troubled != self._told:
             self._told = not self._told
-            self._loop.tell("host", "params_lost", int(self._told))
+            self._loop.send("host", "params_lost", int(self._told))
 
     def close(self) -> None:
         if self._keeper is None:
@@ -71,17 +71,19 @@ def kept_by(args: Any, vehicle: Controlled) -> ParamStore | None:
     if getattr(args, "params", None) is None:
         return None
     if not vehicle.settings["params"]:
-        raise output.Refused(f"{vehicle.name} has no parameters to keep; its file needs [param.NAME] tables")
+        raise output.UsageError(
+            f"{vehicle.name} has no parameters to keep; its file needs [param.NAME] tables"
+        )
     return open_store(args.params, vehicle)
 
 
-def keep(swimmers: list[Any], store: ParamStore, recorder: Recorder) -> None:
+def keep(instances: list[Any], store: ParamStore, recorder: Recorder) -> None:
     """All vehicles of a fleet take what was kept; sets of the first are kept, as it is the one that is spoken to."""
-    for k, swimmer in enumerate(swimmers):
-        swimmer.kept = Kept(store, swimmer.loop, recorder, swimmer.name, keep=k == 0)
+    for k, instance in enumerate(instances):
+        instance.kept = ParamKeeper(store, instance.loop, recorder, instance.name, keep=k == 0)
 
 
-def let_go(swimmers: list[Any]) -> None:
-    for swimmer in swimmers:
-        if swimmer.kept:
-            swimmer.kept.close()
+def close_all(instances: list[Any]) -> None:
+    for instance in instances:
+        if instance.kept:
+            instance.kept.close()

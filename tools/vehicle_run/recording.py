@@ -28,12 +28,12 @@ def open_recorder(log: Path, about: dict[str, str], lossless: bool) -> Recorder:
     try:
         return Recorder(log, about, lossless=lossless)
     except OSError as error:
-        raise output.Refused(
+        raise output.UsageError(
             f"cannot record in {log}: {error.strerror}; choose another place with --log"
         ) from error
 
 
-def free_log(vehicle: Controlled, scenario_name: str, seed: int) -> Path:
+def next_log_path(vehicle: Controlled, scenario_name: str, seed: int) -> Path:
     """A name below runs/ that no earlier run has taken."""
     name = f"{vehicle.name}-{scenario_name}-{seed}"
     path = Path("runs") / f"{name}.mcap"

@@ -1,7 +1,7 @@
 """The vehicle's own computer: the loop on its real drivers, by the clock, until it is told to end.
 
 The loop ticks from the start, whatever answers on the buses: absent readings are what its failsafes are for. Nothing
-moves before a person has armed it, by the vehicle's switch ([pi.arm]) or by --arm.
+moves before a person has armed it, by the vehicle's switch ([pi.arm]) or by --arm-after.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from caudal.hal.pi.build import build_driver
 from caudal.hal.tables import pi as pi_spec
 from caudal.onboard.core.clock import RealClock
 from caudal.onboard.core.loop import Loop
-from caudal.onboard.log.tick_log import BlackBox
+from caudal.onboard.log.tick_log import TickLog
 from caudal.onboard.run.host_monitor import Host
 from caudal.onboard.run.realtime import BUS_PRIORITY, first_in_line, set_up
 from caudal.onboard.run.systemd import Notifier
@@ -23,35 +23,35 @@ from caudal.tools.common import output
 from caudal.tools.vehicle_run.arming import Arming
 from caudal.tools.vehicle_run.config import Controlled, open_controlled
 from caudal.tools.vehicle_run.ground_station import open_stations
-from caudal.tools.vehicle_run.live_view import Shown
-from caudal.tools.vehicle_run.param_keeper import Kept, default_path, open_store
-from caudal.tools.vehicle_run.recording import about_run, free_log, open_recorder
+from caudal.tools.vehicle_run.live_view import LiveView
+from caudal.tools.vehicle_run.param_keeper import ParamKeeper, default_path, open_store
+from caudal.tools.vehicle_run.recording import about_run, next_log_path, open_recorder
 
-ARM_WITHIN_S = 10.0  # of --arm's second
+ARM_WITHIN_S = 10.0  # of --arm-after's second
 
 
-def swim_aboard(args: argparse.Namespace) -> int:
+def run_on_vehicle(args: argparse.Namespace) -> int:
     vehicle, scenario_name, scenario = open_controlled(args.vehicle, args.set, args.scenario)
     pi = pi_spec.read(vehicle.file, vehicle.settings)
-    told = Told()
+    told = StopSignal()
     driver = build_driver(vehicle.settings, pi, vehicle.settings["rate_hz"])
-    log = args.log or free_log(vehicle, scenario_name, args.seed)
+    log = args.log or next_log_path(vehicle, scenario_name, args.seed)
     loop = vehicle.build_loop(scenario, driver)
     stations = open_stations(args, vehicle.settings, [(f"{vehicle.name}_1", loop)], log, None)
     about = about_run(args, vehicle, scenario_name, "pi")
     recorder = open_recorder(log, about, lossless=False)
-    host = Host(lambda word, value: loop.tell("host", word, int(value)), log)
+    host = Host(lambda word, value: loop.send("host", word, int(value)), log)
     kept = shown = None
     if vehicle.settings["params"]:
         store = open_store(args.params or default_path(vehicle.name), vehicle)
-        kept = Kept(store, loop, recorder, f"{vehicle.name}_1")
+        kept = ParamKeeper(store, loop, recorder, f"{vehicle.name}_1")
     try:
-        bridge = stations.crafts[0].bridge if stations else None
-        shown = Shown(args, recorder, about)
-        aboard = Aboard(vehicle, loop, driver, shown, args.arm, kept, bridge)
-        if args.arm is None and not pi["arm"] and not stations:
+        bridge = stations.vehicle_links[0].bridge if stations else None
+        shown = LiveView(args, recorder, about)
+        aboard = VehicleRun(vehicle, loop, driver, shown, args.arm_after, kept, bridge)
+        if args.arm_after is None and not pi["arm"] and not stations:
             output.note(
-                "it stays disarmed: the file has no [pi.arm] switch, and neither --arm nor --mavlink is given"
+                "it stays disarmed: the file has no [pi.arm] switch, and neither --arm-after nor --mavlink is given"
             )
         driver.start(lambda: first_in_line(BUS_PRIORITY))
         host.start()
@@ -90,10 +90,10 @@ def swim_aboard(args: argparse.Namespace) -> int:
         lost = {"devices_lost": ", ".join(driver.lost) or "none", "fault": loop.fault or "none"}
         output.table(list((result | lost).items()))
     # A loop that ticks and waits to be armed has not failed; one that was to arm itself and could not has.
-    return 1 if loop.fault or (args.arm is not None and aboard.arming.refusal) else 0
+    return 1 if loop.fault or (args.arm_after is not None and aboard.arming.refusal) else 0
 
 
-class Told:
+class StopSignal:
     """Signals as a word that the loop looks up each tick: none can strike the code that ends the pulses."""
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ class Told:
         self.to_end = True
 
 
-class Aboard:
+class VehicleRun:
     """One loop, its clock, its recording and the service manager that watches it."""
 
     def __init__(
@@ -113,9 +113,9 @@ class Aboard:
         vehicle: Controlled,
         loop: Loop,
         driver: Any,
-        shown: Shown,
+        shown: LiveView,
         arm_after_s: float | None,
-        kept: Kept | None = None,
+        kept: ParamKeeper | None = None,
         bridge: Any = None,
     ) -> None:
         self.arming = Arming()
@@ -126,8 +126,8 @@ class Aboard:
         self._kept = kept
         self._name = f"{vehicle.name}_1"
         self._bridge = bridge  # to ground stations
-        self._black_box = BlackBox(shown.book, self._name, loop)
-        shown.begin({self._name: loop.tell})
+        self._black_box = TickLog(shown.book, self._name, loop)
+        shown.begin({self._name: loop.send})
         self._notifier = Notifier(os.environ)
         self._epoch_ns = time.time_ns() - time.monotonic_ns()  # a log has calendar times, but they never jump
         self._arm_tick = round(arm_after_s * loop.rate_hz) if arm_after_s is not None else None
@@ -135,7 +135,7 @@ class Aboard:
         self._open_seen = False  # the switch: one that is closed at the start arms nothing
         self._switched = False
 
-    def swim(self, seconds: float | None, told: Told) -> bool:
+    def swim(self, seconds: float | None, told: StopSignal) -> bool:
         """Until its time is over, or a person or the service manager ends it: true for that."""
         loop, clock = self._loop, RealClock(self._loop.period_us)
         ticks = round(seconds * loop.rate_hz) if seconds else None
@@ -146,7 +146,7 @@ class Aboard:
                 self._arm(tick)
                 if self._driver.hung != self._hung:
                     self._hung = not self._hung
-                    loop.tell("host", "bus_hung", int(self._hung))
+                    loop.send("host", "bus_hung", int(self._hung))
                 self._tick(clock.wait())
                 if tick == 0:
                     self._notifier.ready()
@@ -166,7 +166,7 @@ class Aboard:
         if self._bridge:
             self._bridge.before()
         self._loop.tick(late_us)
-        self.arming.heed(self._name, self._loop)
+        self.arming.update(self._name, self._loop)
         notes = self._bridge.after() if self._bridge else ()
         self._black_box.write(time_ns, (time.monotonic_ns() - start_ns) // 1000)
         for kind, details in notes:

@@ -7,8 +7,8 @@ import time
 from typing import Any
 
 from caudal.tools.faults.kinds import upsets_of
-from caudal.tools.log.live_run import Watched
-from caudal.tools.log.recorded_run import Moment, Run
+from caudal.tools.log.live_run import LiveSource
+from caudal.tools.log.recorded_run import Run, Snapshot
 from caudal.tools.view.gait_sliders import Knob, knobs
 
 STICKS_S = 0.2  # between two orders of the sticks: they are heard to be alive
@@ -16,14 +16,14 @@ LASTS = {"1 s": 1.0, "5 s": 5.0, "20 s": 20.0, "until the end": math.inf}
 LIKELY = ("silent", "depth")
 
 
-class HelmPanel:
+class ControlPanel:
     """Orders for the vehicle chosen. What is not in this vehicle's file has no knob.
 
     A slider stands at what is so now: at what is commanded, and where a parameter was set to, by whomever. Only a
     hand on it gives an order.
     """
 
-    def __init__(self, gui: Any, run: Run, line: Watched) -> None:
+    def __init__(self, gui: Any, run: Run, line: LiveSource) -> None:
         self._run = run
         self._line = line
         self.vehicle = run.names[0]
@@ -168,24 +168,24 @@ class HelmPanel:
         begin.on_click(lambda _: self._line.rehearse(self.vehicle, text.value))
 
     def _tell(self, kind: str, *values: Any) -> None:
-        if self.vehicle in self._line.steers:
-            self._line.tell(self.vehicle, kind, *values)
+        if self.vehicle in self._line.controls:
+            self._line.send(self.vehicle, kind, *values)
 
     def choose(self, vehicle: str) -> None:
         """Another vehicle is steered from now on; the one before keeps what it was told last."""
         self.vehicle, self._manual = vehicle, False
         self._show_values()
 
-    def keep(self, moment: Moment, looked_at: bool) -> None:
+    def keep(self, snapshot: Snapshot, looked_at: bool) -> None:
         """As long as somebody looks, sticks are heard; without anybody the vehicle's own failsafe takes over."""
         self._hear_orders()
         if not self._manual:
-            self._show_commanded(moment)
+            self._show_commanded(snapshot)
             return
         if not looked_at:
             return
         if (
-            self._run.mode(moment, self.vehicle) not in ("manual", None)
+            self._run.mode(snapshot, self.vehicle) not in ("manual", None)
             and time.monotonic() > self._sticks_at_s + 1.0
         ):
             self._manual = False  # somebody else, or a failsafe, has another mode
@@ -193,13 +193,13 @@ class HelmPanel:
         if time.monotonic() >= self._sticks_at_s + STICKS_S:
             self._hold_sticks()
 
-    def _show_commanded(self, moment: Moment) -> None:
+    def _show_commanded(self, snapshot: Snapshot) -> None:
         """Frequency and turn that are commanded, so that taking it in hand changes nothing but what is moved."""
         for label, field, unit in (
             ("Frequency (Hz)", "want_frequency_hz", 1.0),
             ("Turn (°)", "want_deflection_rad", math.degrees(1.0)),
         ):
-            value = self._run.value(moment, f"/{self.vehicle}/state", field)
+            value = self._run.value(snapshot, f"/{self.vehicle}/state", field)
             if label in self._sticks and value is not None:
                 slider, _, full = self._sticks[label]
                 self._put(label, slider, min(max(round(value * unit, 3), -full), full))
@@ -238,6 +238,6 @@ def _within(knob: Knob, value: float) -> float:
 
 def _modes(run: Run) -> list[str]:
     """Of this vehicle in this scenario, as its loop has them."""
-    from caudal.tools.vehicle_run.config import NoDriver
+    from caudal.tools.vehicle_run.config import NullDriver
 
-    return run.vehicle.build_loop(run.scenario, NoDriver()).helm.modes
+    return run.vehicle.build_loop(run.scenario, NullDriver()).handler.modes

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from caudal.sim_plant.tables.tree import Body, Ellipsoid
-from caudal.tools.log.recorded_run import Moment
+from caudal.tools.log.recorded_run import Snapshot
 from caudal.tools.view.vehicle import Figure, hull_volume, rgb
 from caudal.tools.view.water_forces import Water
 
@@ -50,9 +50,9 @@ class Forces:
         scale_n = self._water.scale_n
         return f"{WATER_HINT}; {self.long_m:.2f} m is {scale_n:g} N" if scale_n else WATER_HINT
 
-    def show(self, moment: Moment, turns: np.ndarray, places: np.ndarray, turn: np.ndarray) -> None:
+    def show(self, snapshot: Snapshot, turns: np.ndarray, places: np.ndarray, turn: np.ndarray) -> None:
         """`turn` is the base's; turns and places of bodies are in its frame, and so are the arrows."""
-        forces_n = self._water.forces_n(moment.time_s, self._name) if self._visible else None
+        forces_n = self._water.forces_n(snapshot.time_s, self._name) if self._visible else None
         full_n = 0.0 if forces_n is None else self._water.full_n(forces_n)
         arrows = []
         if forces_n is not None and full_n:

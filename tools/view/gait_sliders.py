@@ -32,7 +32,7 @@ class Knob:
 
 
 @dataclass(frozen=True)
-class Inverse(Knob):
+class SwimInverse(Knob):
     """A wavelength, of a gait that counts waves along a length."""
 
     length_m: float = 1.0
@@ -89,5 +89,5 @@ def knobs(settings: Mapping[str, Any]) -> list[Knob]:
         param, length_m = params["gait.waves"], float(gait["length_m"])
         low, high = length_m / param["high"], length_m / max(param["low"], 1 / LONGEST)
         about = f"of the wave along {length_m:g} m"
-        found.append(Inverse("Wavelength (m)", low, high, about, (param["name"],), length_m))
+        found.append(SwimInverse("Wavelength (m)", low, high, about, (param["name"],), length_m))
     return found

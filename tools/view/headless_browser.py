@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from types import TracebackType
 
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # No call to anybody, no sandbox it could not have as root, and rendering on the processor where there is no card.
@@ -25,7 +25,7 @@ def find() -> str:
     for name in (os.environ.get("CAUDAL_BROWSER", ""), *NAMES):
         if name and (path := shutil.which(name)):
             return path
-    raise Refused(
+    raise UsageError(
         "pictures and films need a browser to render them; install chromium ('sudo apt-get install chromium'), "
         "or name one in CAUDAL_BROWSER"
     )

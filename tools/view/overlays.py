@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from caudal.tools.log.recorded_run import Moment, Run, Source
+from caudal.tools.log.recorded_run import Run, Snapshot, Source
 from caudal.tools.view.vehicle import DUCT_LONG, Figure, hull_volume, rgb
 
 NEAR, FAR, TRAIL, WANT, TARGET = "#d81e1e", "#0a9d6a", "#1466c2", "#ffb703", "#ff3d81"
@@ -97,14 +97,14 @@ class Sonar:
         for handle in (*self._handles, *self._rims):
             handle.visible = visible
 
-    def show(self, moment: Moment) -> None:
+    def show(self, snapshot: Snapshot) -> None:
         """A reading stays until the next: sensors speak less often than the loop ticks."""
         if not self._visible:
             return
         for (sensor, place, per_count, zero), handle, rim in zip(
             self._beams, self._handles, self._rims, strict=True
         ):
-            counts = self._run.value(moment, self._topic, sensor)
+            counts = self._run.value(snapshot, self._topic, sensor)
             if counts is None:
                 continue
             range_m = min((counts - zero) * per_count, place["range_m"])
@@ -150,13 +150,13 @@ class Pushes:
         self._thick_m = 0.008 * figure.length_m
 
     def show(
-        self, moment: Moment, turns: np.ndarray, places: np.ndarray, turn: np.ndarray, height_m: float
+        self, snapshot: Snapshot, turns: np.ndarray, places: np.ndarray, turn: np.ndarray, height_m: float
     ) -> None:
         arrows, tints = [], []
         long_m = 0.4 * self._figure.length_m
         if self.thrust:
             for thruster, (body, at_m, axis, radius_m) in self._figure.thrusters.items():
-                push_n = self._run.value(moment, self._topic, f"{thruster}_n")
+                push_n = self._run.value(snapshot, self._topic, f"{thruster}_n")
                 if push_n is None or abs(push_n) < 0.01 * self._full_n:
                     continue
                 start = places[body] + turns[body] @ at_m
@@ -255,8 +255,8 @@ class Wanted:
         )
         self.visible = True
 
-    def show(self, moment: Moment) -> None:
-        at = [self._run.value(moment, self._topic, f"want_{field}") for field in ("x_m", "y_m", "depth_m")]
+    def show(self, snapshot: Snapshot) -> None:
+        at = [self._run.value(snapshot, self._topic, f"want_{field}") for field in ("x_m", "y_m", "depth_m")]
         there = self.visible and all(value is not None for value in at)
         self._ball.visible = there
         if there:
@@ -274,9 +274,9 @@ class Targeted:
         if run.has("/target/truth", "x_m"):
             self._handle = scene.add_icosphere("/target", radius=0.05, color=rgb(TARGET), cast_shadow=True)
 
-    def show(self, moment: Moment) -> None:
+    def show(self, snapshot: Snapshot) -> None:
         if self._handle is None:
             return
-        x_m, y_m = (self._run.value(moment, "/target/truth", field) for field in ("x_m", "y_m"))
+        x_m, y_m = (self._run.value(snapshot, "/target/truth", field) for field in ("x_m", "y_m"))
         if x_m is not None and y_m is not None:
             self._handle.position = (x_m, y_m, -self._depth_m)

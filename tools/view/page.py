@@ -13,9 +13,9 @@ import numpy as np
 import viser
 
 from caudal.tools.common import output
-from caudal.tools.log.live_run import Watched
-from caudal.tools.log.recorded_run import Moment, Recorded, Run
-from caudal.tools.view.control_panel import HelmPanel
+from caudal.tools.log.live_run import LiveSource
+from caudal.tools.log.recorded_run import RecordedRun, Run, Snapshot
+from caudal.tools.view.control_panel import ControlPanel
 from caudal.tools.view.force_arrows import WATER_HINT
 from caudal.tools.view.scene import FOV_RAD, Stage
 from caudal.tools.view.status_panels import LightsPanel, NewsPanel, StatePanel, TimingPanel
@@ -41,20 +41,22 @@ def serve(host: str, port: int) -> viser.ViserServer:
         try:
             return viser.ViserServer(host=host, port=port, label="caudal", verbose=False)
         except OSError as error:
-            raise output.Refused(f"the page cannot be served on {host}:{port}: {error.strerror}") from error
+            raise output.UsageError(
+                f"the page cannot be served on {host}:{port}: {error.strerror}"
+            ) from error
 
 
 def _check(host: str, port: int) -> None:
     """That there is such an address here: viser would take any other one for a port that is taken, and never return."""
     if port > 65535:
-        raise output.Refused(f"--port {port}: there are 65535 of them; take a smaller one")
+        raise output.UsageError(f"--port {port}: there are 65535 of them; take a smaller one")
     try:
         family, kind, *_, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:
             probe.bind(address)
     except OSError as error:
         reason = f"{error.strerror}; give an address of this machine, or 0.0.0.0 for all"
-        raise output.Refused(f"the page cannot be served on {host}: {reason}") from error
+        raise output.UsageError(f"the page cannot be served on {host}: {reason}") from error
 
 
 def end(server: viser.ViserServer) -> None:
@@ -75,14 +77,14 @@ class Page:
         self.stage = Stage(self.server, run)
         self._vehicle = run.names[0]
         self._time_line: TimeLine | None = None
-        self._helm: HelmPanel | None = None
-        self._recorded: Recorded | None = None
+        self._helm: ControlPanel | None = None
+        self._recorded: RecordedRun | None = None
         self._told_news = 0
         self._words_s = 0.0
         self._due_s = 0.0
         self._last: tuple | None = None
         self._stale = 0  # counts what a person has changed: the same moment has to be shown again
-        self._moment: Moment | None = None
+        self._moment: Snapshot | None = None
         self._build(gui)
 
     def _build(self, gui: Any) -> None:
@@ -172,7 +174,7 @@ class Page:
             self._helm.choose(vehicle)
         self._stale += 1
 
-    def add_time_line(self, recorded: Recorded) -> TimeLine:
+    def add_time_line(self, recorded: RecordedRun) -> TimeLine:
         """Along the lower edge."""
         gui = self.server.gui
         panel = gui.add_panel()
@@ -182,52 +184,52 @@ class Page:
         self._recorded = recorded
         return self._time_line
 
-    def add_helm(self, line: Watched) -> None:
-        if line.steers:
+    def add_helm(self, line: LiveSource) -> None:
+        if line.controls:
             with self._tabs.add_tab("Steer"):
-                self._helm = HelmPanel(self.server.gui, self.run, line)
+                self._helm = ControlPanel(self.server.gui, self.run, line)
 
-    def first_look(self, moment: Moment) -> None:
+    def first_look(self, snapshot: Snapshot) -> None:
         """Where a browser that opens the page looks from: near the first vehicle, and along with it."""
-        self.stage.show(moment)
-        position, at = self.stage.frame(moment, *OPENED)
+        self.stage.show(snapshot)
+        position, at = self.stage.frame(snapshot, *OPENED)
         self.server.initial_camera.position, self.server.initial_camera.look_at = position, at
         self._follow.value = self._vehicle
         self.stage.follow(self._vehicle, at, position)
         self.server.on_client_connect(self.stage.meet)
 
-    def put(self, moment: Moment, client: Any, size: tuple[int, int]) -> None:
+    def put(self, snapshot: Snapshot, client: Any, size: tuple[int, int]) -> None:
         """This moment to this browser, at once, for a picture; the first says from where it is seen."""
         if self._last is None:
-            self.stage.show(moment)
+            self.stage.show(snapshot)
             self._last = ()
-            position, at = self.stage.frame(moment, size[0] / size[1], PICTURED)
+            position, at = self.stage.frame(snapshot, size[0] / size[1], PICTURED)
             client.camera.position, client.camera.look_at, client.camera.fov = position, at, FOV_RAD
             self.stage.follow(self._vehicle, at)
-        self.stage.show(moment)
+        self.stage.show(snapshot)
 
     def _see_all(self, client: Any) -> None:
         self._follow.value = "nothing"
         self.stage.follow(None)
         client.camera.position, client.camera.look_at = self.stage.frame_all()
 
-    def keep_up(self, moment: Moment) -> None:
+    def keep_up(self, snapshot: Snapshot) -> None:
         """Show a moment, unless it is what is shown already."""
-        self._moment = moment
+        self._moment = snapshot
         if self._filming:
             return
-        seen = (moment.time_s, self._stale)
+        seen = (snapshot.time_s, self._stale)
         if seen != self._last:
             self._last = seen
-            self.stage.show(moment)
+            self.stage.show(snapshot)
             if self._due_s >= self._words_s:
                 self._words_s = self._due_s + 1 / WORDS_A_SECOND
-                self._say(moment)
+                self._say(snapshot)
         elif self._words_s:
-            self._say(moment)
+            self._say(snapshot)
             self._words_s = 0.0
         if self._helm:
-            self._helm.keep(moment, self.looked_at)
+            self._helm.keep(snapshot, self.looked_at)
 
     @property
     def looked_at(self) -> bool:
@@ -239,15 +241,15 @@ class Page:
         self._due_s = max(self._due_s + 1 / a_second, now)
         time.sleep(self._due_s - now)
 
-    def _say(self, moment: Moment) -> None:
+    def _say(self, snapshot: Snapshot) -> None:
         cast = self.stage.casts[self._vehicle]
-        self._state.show(moment, self._vehicle, cast.figure, cast.immersed)
-        self._lights.show(moment, self._vehicle)
-        self._timing.show(moment, self._vehicle)
+        self._state.show(snapshot, self._vehicle, cast.figure, cast.immersed)
+        self._lights.show(snapshot, self._vehicle)
+        self._timing.show(snapshot, self._vehicle)
         if self._water and self._water.hint != cast.forces.hint:
             self._water.hint = cast.forces.hint
         source: Any = self.run.source
-        self._news.show(source.events, source.start_ns, moment.time_s)
+        self._news.show(source.events, source.start_ns, snapshot.time_s)
         if self._helm:
             self._tell_refusals(source.events)
 
@@ -287,7 +289,7 @@ class Page:
         try:
             film = film_of(client, self._film_moment, times_s, dims, FILM_FPS)
             client.send_file_download(f"caudal-{self.run.vehicle.name}.mp4", film, save_immediately=True)
-        except output.Refused as error:
+        except output.UsageError as error:
             client.add_notification("No film", str(error), color="red")
         finally:
             self._filming = False

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from caudal.tools.log.poses import attitude
-from caudal.tools.log.recorded_run import BASE, Moment, Run
+from caudal.tools.log.recorded_run import BASE, Run, Snapshot
 from caudal.tools.view.force_arrows import Forces
 from caudal.tools.view.mesh import UP
 from caudal.tools.view.overlays import Pushes, Sonar, Targeted, Trail, Wanted
@@ -71,34 +71,34 @@ class Stage:
         scene.configure_environment_map("city" if full else None, environment_intensity=0.8)
         scene.configure_default_lights(cast_shadow=full)
 
-    def show(self, moment: Moment) -> None:
+    def show(self, snapshot: Snapshot) -> None:
         """All of a moment at once, to whoever looks."""
         run = self.run
         with self.server.atomic():
             for name, cast in self.casts.items():
-                base = run.base(moment, name)
+                base = run.base(snapshot, name)
                 if base is None:
                     continue
                 x_m, y_m, depth_m, heading, roll, pitch = base
                 turn = attitude(roll, pitch, heading)
-                joints = {joint: run.joint(moment, name, joint) for joint in cast.figure.skeleton.joints}
+                joints = {joint: run.joint(snapshot, name, joint) for joint in cast.figure.skeleton.joints}
                 turns, places = cast.figure.pose((x_m, y_m, -depth_m), turn, joints)
                 cast.at_m = np.array([x_m, y_m, -depth_m])
                 cast.middle_m = cast.at_m + turn @ cast.figure.middle(turns, places)
                 cast.immersed = immersions(run, cast.figure, turns, places, turn, -depth_m)
-                cast.trail.show(run.source, name, moment.time_s)
-                cast.sonar.show(moment)
-                cast.pushes.show(moment, turns, places, turn, -depth_m)
-                cast.forces.show(moment, turns, places, turn)
-                cast.wanted.show(moment)
-            self.target.show(moment)
+                cast.trail.show(run.source, name, snapshot.time_s)
+                cast.sonar.show(snapshot)
+                cast.pushes.show(snapshot, turns, places, turn, -depth_m)
+                cast.forces.show(snapshot, turns, places, turn)
+                cast.wanted.show(snapshot)
+            self.target.show(snapshot)
             lead = self.casts[self.followed or run.names[0]]
-            self.world.show(moment.time_s, lead.at_m, self._wanted(moment, lead.name))
+            self.world.show(snapshot.time_s, lead.at_m, self._wanted(snapshot, lead.name))
             self._follow()
         self.shown += 1
 
-    def _wanted(self, moment: Moment, name: str) -> np.ndarray | None:
-        at = [self.run.value(moment, f"/{name}/state", f"want_{field}") for field in BASE[:3]]
+    def _wanted(self, snapshot: Snapshot, name: str) -> np.ndarray | None:
+        at = [self.run.value(snapshot, f"/{name}/state", f"want_{field}") for field in BASE[:3]]
         return None if None in at else np.array(at) * [1.0, 1.0, -1.0]
 
     def follow(
@@ -139,15 +139,15 @@ class Stage:
         if self.followed is not None:
             self._aim(client, self.casts[self.followed].middle_m + self._aside_m)
 
-    def frame(self, moment: Moment, aspect: float, filled: float) -> tuple[np.ndarray, np.ndarray]:
+    def frame(self, snapshot: Snapshot, aspect: float, filled: float) -> tuple[np.ndarray, np.ndarray]:
         """Where to look from, and at what: the first vehicle, from ahead, its right and above.
 
         All of it is seen, in the middle, and takes that share of a picture so many times as wide as high.
         """
         first = self.run.names[0]
         figure = self.casts[first].figure
-        x_m, y_m, depth_m, heading, roll, pitch = self.run.base(moment, first) or (0.0,) * 6
-        joints = {joint: self.run.joint(moment, first, joint) for joint in figure.skeleton.joints}
+        x_m, y_m, depth_m, heading, roll, pitch = self.run.base(snapshot, first) or (0.0,) * 6
+        joints = {joint: self.run.joint(snapshot, first, joint) for joint in figure.skeleton.joints}
         drawn = figure.points(*figure.skeleton.pose(joints)) @ attitude(roll, pitch, heading).T
         ahead = np.array([math.cos(heading), math.sin(heading), 0.0])
         right = np.array([ahead[1], -ahead[0], 0.0])

@@ -9,7 +9,7 @@ from typing import Any
 
 from caudal.onboard.core.failsafe import ACTIONS
 from caudal.onboard.log.reader import Event
-from caudal.tools.log.recorded_run import Moment, Run
+from caudal.tools.log.recorded_run import Run, Snapshot
 from caudal.tools.view.overlays import immersed
 from caudal.tools.view.vehicle import Figure, hull_volume
 
@@ -46,7 +46,7 @@ class StatePanel:
         self._run = run
         self._handle = gui.add_html(_page("no moment yet"))
 
-    def show(self, moment: Moment, vehicle: str, figure: Figure, shares: dict[str, float]) -> None:
+    def show(self, snapshot: Snapshot, vehicle: str, figure: Figure, shares: dict[str, float]) -> None:
         run, loop = self._run, f"/{vehicle}/loop"
         rows = []
         for label, field, unit, scale in (
@@ -57,8 +57,8 @@ class StatePanel:
             ("speed", "speed_m_s", "m/s", 1.0),
             ("clearance", "clearance_m", "m", 1.0),
         ):
-            true = run.value(moment, f"/{vehicle}/truth", field)
-            believed = run.value(moment, f"/{vehicle}/state", f"is_{field}")
+            true = run.value(snapshot, f"/{vehicle}/truth", field)
+            believed = run.value(snapshot, f"/{vehicle}/state", f"is_{field}")
             if true is None and believed is None:
                 continue
             if label == "clearance" and not math.isfinite(believed if true is None else true):  # type: ignore[arg-type]
@@ -73,7 +73,7 @@ class StatePanel:
             ("amplitude asked", "want_amplitude", "", 1.0),
             ("turn asked", "want_deflection_rad", "°", 180 / math.pi),
         ):
-            value = run.value(moment, f"/{vehicle}/state", field)
+            value = run.value(snapshot, f"/{vehicle}/state", field)
             if run.vehicle.settings["gait"] and value is not None:
                 rows.append(
                     (
@@ -81,14 +81,14 @@ class StatePanel:
                         f'<span data-cd="{field}">{value * scale:.2f}</span><span class="u">{unit}</span>',
                     )
                 )
-        volts = run.value(moment, f"/{vehicle}/truth", "battery_v")
+        volts = run.value(snapshot, f"/{vehicle}/truth", "battery_v")
         if volts is not None:
             rows.append(("battery", f'{volts:.2f}<span class="u">V</span>'))
         if shares:
             rows.append(("immersed", f'{100 * sum(shares.values()):.0f}<span class="u">%</span>'))
-        armed = run.value(moment, loop, "armed")
-        mode = run.mode(moment, vehicle)
-        action = run.value(moment, loop, "action")
+        armed = run.value(snapshot, loop, "armed")
+        mode = run.mode(snapshot, vehicle)
+        action = run.value(snapshot, loop, "action")
         head = ""
         if armed is not None:
             head = _chip("armed", "#1f9d63", "armed") if armed else _chip("disarmed", "#667885", "armed")
@@ -100,7 +100,8 @@ class StatePanel:
         lines = "".join(f"<tr><td>{html.escape(a)}</td><td>{b}</td></tr>" for a, b in rows)
         self._handle.content = _page(
             f'<div style="margin:2px 0 6px">{head}</div>'
-            f'<div><span data-cd="time">{moment.time_s:.2f}</span><span class="u">s</span></div><table>{lines}</table>'
+            f'<div><span data-cd="time">{snapshot.time_s:.2f}</span><span class="u">s</span></div>'
+            f"<table>{lines}</table>"
         )
 
 
@@ -141,13 +142,13 @@ class TimingPanel:
         self._cost: deque[float] = deque(maxlen=WINDOW)
         self._vehicle = ""
 
-    def show(self, moment: Moment, vehicle: str) -> None:
+    def show(self, snapshot: Snapshot, vehicle: str) -> None:
         if vehicle != self._vehicle:
             self._late.clear()
             self._cost.clear()
             self._vehicle = vehicle
         late, cost, tick = (
-            self._run.value(moment, f"/{vehicle}/loop", field) for field in ("late_us", "cost_us", "tick")
+            self._run.value(snapshot, f"/{vehicle}/loop", field) for field in ("late_us", "cost_us", "tick")
         )
         if late is None or cost is None or tick is None:
             return
@@ -182,8 +183,8 @@ class LightsPanel:
         self._handle = gui.add_html(_page(""))
         self._shown: int | None = None
 
-    def show(self, moment: Moment, vehicle: str) -> None:
-        bits = self._run.value(moment, f"/{vehicle}/loop", "failsafes")
+    def show(self, snapshot: Snapshot, vehicle: str) -> None:
+        bits = self._run.value(snapshot, f"/{vehicle}/loop", "failsafes")
         if bits is None or int(bits) == self._shown:
             return
         self._shown = int(bits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from caudal.tools.log.recorded_run import Recorded
+from caudal.tools.log.recorded_run import RecordedRun
 from caudal.tools.view.status_panels import sentence
 
 SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "4", "8", "16")
@@ -14,7 +14,7 @@ SETTLED_S = 0.4
 
 
 class TimeLine:
-    def __init__(self, gui: Any, recorded: Recorded, playing: bool = True) -> None:
+    def __init__(self, gui: Any, recorded: RecordedRun, playing: bool = True) -> None:
         self.end_s = recorded.end_s
         self._recorded = recorded
         self._now_s = 0.0
@@ -63,7 +63,7 @@ class TimeLine:
         self._slider.value = round(self._now_s, 2)
         self._told_s = float(self._slider.value)
 
-    def tell(self) -> None:
+    def send(self) -> None:
         """Let the slider show where it is; where a hand has put it, it is from now on.
 
         That is looked for here: whoever is told of a hand by the page is told later, when this has put the slider back.

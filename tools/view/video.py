@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from caudal.tools.common.output import Progress, Refused
+from caudal.tools.common.output import Progress, UsageError
 from caudal.tools.view.headless_browser import Headless
 
 PICTURES, FILMS = (".png", ".jpg", ".jpeg"), (".mp4", ".webm", ".gif")
@@ -24,11 +24,11 @@ LEAST_WINDOW = 500, 300
 
 def check(path: Path, kinds: tuple[str, ...]) -> None:
     if path.suffix.lower() not in kinds:
-        raise Refused(
+        raise UsageError(
             f"{path}: there is no way to write {path.suffix or 'a file without an ending'}; take {', '.join(kinds)}"
         )
     if not path.parent.is_dir():
-        raise Refused(f"{path}: there is no folder {path.parent}")
+        raise UsageError(f"{path}: there is no folder {path.parent}")
     new = not path.exists()
     try:
         with path.open("ab"):
@@ -36,7 +36,7 @@ def check(path: Path, kinds: tuple[str, ...]) -> None:
         if new:
             path.unlink()
     except OSError as error:
-        raise Refused(f"{path}: cannot be written ({error.strerror}); take another place") from error
+        raise UsageError(f"{path}: cannot be written ({error.strerror}); take another place") from error
 
 
 def render(client: Any, width: int, height: int) -> np.ndarray:
@@ -44,7 +44,7 @@ def render(client: Any, width: int, height: int) -> np.ndarray:
     try:
         picture = client.get_render(height=height, width=width, transport_format="jpeg", timeout=RENDER_S)
     except (TimeoutError, RuntimeError, ConnectionError) as error:
-        raise Refused(f"the browser rendered nothing ({error})") from error
+        raise UsageError(f"the browser rendered nothing ({error})") from error
     return np.ascontiguousarray(picture[:, :, :3])
 
 
@@ -117,7 +117,7 @@ def opened(server: Any, page: Headless, patience_s: float = OPEN_S) -> Any:
         if clients:
             return clients[0]
         time.sleep(0.05)
-    raise Refused("the browser did not open the view; is it one that can show WebGL?")
+    raise UsageError("the browser did not open the view; is it one that can show WebGL?")
 
 
 def window(size: tuple[int, int]) -> tuple[int, int]:
@@ -135,7 +135,7 @@ def save_picture(
     try:
         path.write_bytes(picture)
     except OSError as error:
-        raise Refused(f"{path}: the picture could not be written ({error.strerror})") from error
+        raise UsageError(f"{path}: the picture could not be written ({error.strerror})") from error
 
 
 def save_film(
@@ -159,7 +159,7 @@ def save_film(
                 film.add(render(client, *size))
                 progress.at(k)
         except OSError as error:  # the encoder has ended
-            raise Refused(f"{path}: the film could not be written; is the disk full? ({error})") from error
+            raise UsageError(f"{path}: the film could not be written; is the disk full? ({error})") from error
         finally:
             film.close()
             progress.end()

@@ -20,9 +20,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from caudal.sim_plant.tables.read import PlantSpec
-from caudal.tools.common.output import patience
+from caudal.tools.common.output import slow_notice
 from caudal.tools.log.poses import attitude, quaternion
-from caudal.tools.log.recorded_run import BASE, Recorded, Run
+from caudal.tools.log.recorded_run import BASE, RecordedRun, Run
 
 if TYPE_CHECKING:
     from caudal.sim_plant.tree.model import Model
@@ -59,11 +59,11 @@ class Water:
         bodies = [
             replace(body, foil=[replace(f, lag=False) for f in body.foil]) for body in self._plant.tree.body
         ]
-        with patience("getting the water's forces ready; the first time they are compiled"):
+        with slow_notice("getting the water's forces ready; the first time they are compiled"):
             model = Model(replace(self._plant.tree, body=bodies), label=self._run.vehicle.name)
             model.water_forces(model.state())
         self._model = model
-        if isinstance(self._run.source, Recorded):
+        if isinstance(self._run.source, RecordedRun):
             self.scale_n = self._usual_n(self._run.source)
 
     @property
@@ -73,7 +73,7 @@ class Water:
     def full_n(self, forces_n: np.ndarray) -> float:
         """What a long arrow stands for: in a log what is usual there, in a live run the most so far; rounded, so that
         it seldom changes."""
-        if not isinstance(self._run.source, Recorded):
+        if not isinstance(self._run.source, RecordedRun):
             self.scale_n = max(self.scale_n, rounded_up(_largest_n(forces_n)))
         return self.scale_n
 
@@ -103,7 +103,7 @@ class Water:
             k
         ]
 
-    def _usual_n(self, recorded: Recorded) -> float:
+    def _usual_n(self, recorded: RecordedRun) -> float:
         largest = [0.0]
         for name in self._run.names:
             for time_s in np.linspace(0.0, recorded.end_s, SAMPLES):

@@ -6,10 +6,10 @@ import pytest
 
 from caudal.onboard.log.reader import Log
 from caudal.tools.cli.main import main
-from caudal.tools.common.output import Refused
+from caudal.tools.common.output import UsageError
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.faults.kinds import FAMILIES, read_upset, upsets_of
-from caudal.tools.simulate.fleet import Fleet
+from caudal.tools.faults.kinds import FAMILIES, read_fault, upsets_of
+from caudal.tools.simulate.simulation import Simulation
 
 VEHICLES = ("fish", "ray", "snake", "rov", "hybrid")
 
@@ -30,8 +30,8 @@ def test_every_family_can_befall_every_vehicle_and_each_upset_reads_as_it_is_wri
     known = upsets_of(vehicle)
     assert {kind.family for kind in known.values()} == set(FAMILIES)
     for kind, target in known:
-        upset = read_upset(f"{kind}:{target}@1.25+0.5/0.1", vehicle)
-        assert read_upset(str(upset), vehicle) == upset
+        fault = read_fault(f"{kind}:{target}@1.25+0.5/0.1", vehicle)
+        assert read_fault(str(fault), vehicle) == fault
 
 
 @pytest.mark.parametrize(
@@ -49,22 +49,22 @@ def test_every_family_can_befall_every_vehicle_and_each_upset_reads_as_it_is_wri
     ],
 )
 def test_an_upset_that_makes_no_sense_is_refused_in_a_sentence(fish, text, words):
-    with pytest.raises(Refused, match=words):
-        read_upset(text, fish[0])
+    with pytest.raises(UsageError, match=words):
+        read_fault(text, fish[0])
 
 
 def test_an_intermittent_upset_is_on_and_off(fish):
-    upset = read_upset("silent:depth@1+1/0.25", fish[0])
-    assert [upset.on(k / 8) for k in range(6, 18)] == [False] * 2 + [True, True, False, False] * 2 + [
+    fault = read_fault("silent:depth@1+1/0.25", fish[0])
+    assert [fault.on(k / 8) for k in range(6, 18)] == [False] * 2 + [True, True, False, False] * 2 + [
         False
     ] * 2
 
 
-def readings(fleet, sensor: str, ticks: int) -> list[float]:
-    board = fleet.swimmers[0].loop.board
+def readings(simulation, sensor: str, ticks: int) -> list[float]:
+    board = simulation.instances[0].loop.board
     index, found = board.sensor(sensor), []
     for _ in range(ticks):
-        fleet.step()
+        simulation.step()
         if board.counts[index] is not None:
             found.append(board.sensors[index].map.to_si(board.counts[index]))
     return found
@@ -86,75 +86,75 @@ def readings(fleet, sensor: str, ticks: int) -> list[float]:
 )  # fmt: skip
 def test_a_sensor_that_is_upset_by_hand_does_what_it_says_until_it_is_mended(rov, text, holds):
     """A vehicle that is not armed: it does not go where the sensor leads it."""
-    fleet = Fleet(rov[0], rov[1], 1)
-    was = readings(fleet, "depth", 50)
-    fleet.upset("rov_1", text)
-    now = readings(fleet, "depth", 150)
+    simulation = Simulation(rov[0], rov[1], 1)
+    was = readings(simulation, "depth", 50)
+    simulation.inject("rov_1", text)
+    now = readings(simulation, "depth", 150)
     assert holds(was, now), (was[-3:], now[:5])
-    fleet.mend("rov_1")
-    again = readings(fleet, "depth", 50)
+    simulation.clear("rov_1")
+    again = readings(simulation, "depth", 50)
     assert len(again) == len(was) and all(abs(b - was[-1]) < 0.5 for b in again)
 
 
 def test_a_jammed_joint_stays_and_a_dead_thruster_does_not_push(fish, rov):
-    fleet = Fleet(fish[0], fish[1], 1)
-    fleet.arm()
-    body = fleet.swimmers[0].body
+    simulation = Simulation(fish[0], fish[1], 1)
+    simulation.arm()
+    body = simulation.instances[0].body
     joint = body.truth_fields.index("tail_2_rad")
     for _ in range(130):
-        fleet.step()
-    fleet.upset("fish_1", "jammed:tail_2")
-    fleet.step()
+        simulation.step()
+    simulation.inject("fish_1", "jammed:tail_2")
+    simulation.step()
     held, seen = body.truth()[joint], set()
     for _ in range(100):
-        fleet.step()
-        seen.add(fleet.swimmers[0].loop.board.outputs[1])
+        simulation.step()
+        seen.add(simulation.instances[0].loop.board.outputs[1])
         assert abs(body.truth()[joint] - held) < 0.02
     assert len(seen) > 20  # it is told to move
-    fleet = Fleet(rov[0], rov[1], 1)
-    fleet.upset("rov_1", "dead:lift_fore")
-    fleet.arm()
-    push = fleet.swimmers[0].body.truth_fields.index("lift_fore_n")
+    simulation = Simulation(rov[0], rov[1], 1)
+    simulation.inject("rov_1", "dead:lift_fore")
+    simulation.arm()
+    push = simulation.instances[0].body.truth_fields.index("lift_fore_n")
     for _ in range(50):
-        fleet.step()
-        assert fleet.swimmers[0].body.truth()[push] == 0.0
+        simulation.step()
+        assert simulation.instances[0].body.truth()[push] == 0.0
 
 
 def test_a_chamber_leaks_and_a_battery_sags_in_the_plant(rov):
     hybrid, name, _ = open_scenario("hybrid", [], "mode1")
     pressures = {}
     for fault in (None, "leaking:aft_a*0.6"):
-        fleet = Fleet(hybrid, name, 1)
+        simulation = Simulation(hybrid, name, 1)
         if fault:
-            fleet.upset("hybrid_1", fault)
-        fleet.arm()
+            simulation.inject("hybrid_1", fault)
+        simulation.arm()
         for _ in range(60):
-            fleet.step()
-        pressures[fault] = fleet.swimmers[0].body.truth()[
-            fleet.swimmers[0].body.truth_fields.index("aft_a_pa")
+            simulation.step()
+        pressures[fault] = simulation.instances[0].body.truth()[
+            simulation.instances[0].body.truth_fields.index("aft_a_pa")
         ]
     assert pressures["leaking:aft_a*0.6"] < 0.8 * pressures[None]
-    fleet = Fleet(rov[0], rov[1], 1)
-    volts = fleet.swimmers[0].body.truth_fields.index("battery_v")
-    before = fleet.swimmers[0].body.truth()[volts]
-    fleet.upset("rov_1", "sags:battery*3")
+    simulation = Simulation(rov[0], rov[1], 1)
+    volts = simulation.instances[0].body.truth_fields.index("battery_v")
+    before = simulation.instances[0].body.truth()[volts]
+    simulation.inject("rov_1", "sags:battery*3")
     for _ in range(5):
-        fleet.step()
-    assert fleet.swimmers[0].body.truth()[volts] == pytest.approx(before - 3, abs=0.3)
+        simulation.step()
+    assert simulation.instances[0].body.truth()[volts] == pytest.approx(before - 3, abs=0.3)
 
 
 def test_by_hand_nonsense_is_refused_too(fish):
-    fleet = Fleet(fish[0], fish[1], 1)
+    simulation = Simulation(fish[0], fish[1], 1)
     for name, text, words in (
         ("nobody", "stuck:depth", "there is no vehicle nobody here; there are fish_1"),
         ("fish_1", "cut:wire", "needs a controller behind a wire"),
         ("fish_1", "nack:imu", "give --on emulated"),
     ):
-        with pytest.raises(Refused, match=words):
-            fleet.upset(name, text)
-    fleet.step()
-    with pytest.raises(Refused, match="has passed"):
-        fleet.upset("fish_1", "stuck:depth@0+0.001")
+        with pytest.raises(UsageError, match=words):
+            simulation.inject(name, text)
+    simulation.step()
+    with pytest.raises(UsageError, match="has passed"):
+        simulation.inject("fish_1", "stuck:depth@0+0.001")
 
 
 def test_faults_of_a_run_and_of_its_scenario_are_in_the_log_and_it_replays(tmp_path, capsys):

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import ONE, fixed
-from caudal.onboard.core.failsafe import ACTIONS, DISARM, NEUTRAL, NONE, Row, Watch
-from caudal.onboard.core.limiter import Gate
+from caudal.onboard.core.failsafe import ACTIONS, DISARM, NEUTRAL, NONE, FailsafeMonitor, FailsafeRule
+from caudal.onboard.core.limiter import OutputLimiter
 from caudal.onboard.core.modes import TAIL
 from caudal.onboard.core.state import State
 
@@ -97,8 +97,8 @@ def test_outputs_keep_their_limits_and_slew_whatever_is_asked_and_whatever_fires
     driver = OneSensor()
     board = build_board(channels(), driver, RATE_HZ)
     board.actuators[2].map.stays = False  # as a thruster's: off is no force
-    watch = Watch([Row(row, board, RATE_HZ) for row in failsafes], TAIL)
-    gate = Gate(board, RATE_HZ)
+    watch = FailsafeMonitor([FailsafeRule(row, board, RATE_HZ) for row in failsafes], TAIL)
+    limiter = OutputLimiter(board, RATE_HZ)
     state = State(board, 10_000)
     rest = [min(max(a.safe or 0, a.low), a.high) for a in board.actuators]
     last = list(rest)
@@ -109,7 +109,7 @@ def test_outputs_keep_their_limits_and_slew_whatever_is_asked_and_whatever_fires
         driver.count = 0 if present else None
         board.sense()
         watch.step(state)
-        gate.step(state)
+        limiter.step(state)
         for i, actuator in enumerate(board.actuators):
             output = state.outputs[i]
             if output is None:
@@ -129,12 +129,12 @@ def test_outputs_keep_their_limits_and_slew_whatever_is_asked_and_whatever_fires
 @given(st.integers(-2 * ONE, 2 * ONE))
 def test_a_command_held_long_enough_is_reached_or_its_limit_is(command):
     board = build_board(channels(), OneSensor(), RATE_HZ)
-    gate = Gate(board, RATE_HZ)
+    limiter = OutputLimiter(board, RATE_HZ)
     state = State(board, 10_000)
     state.armed = True
     state.commands[:] = [command] * 3
     for _ in range(150):
-        gate.step(state)
+        limiter.step(state)
     for i in (0, 1):
         actuator = board.actuators[i]
         assert state.outputs[i] == min(max(command, actuator.low), actuator.high)
@@ -144,7 +144,7 @@ def test_a_command_held_long_enough_is_reached_or_its_limit_is(command):
 @given(st.lists(st.integers(-ONE, ONE), min_size=1, max_size=50))
 def test_commands_within_limits_and_slew_pass_unchanged(steps):
     board = build_board(channels(), OneSensor(), RATE_HZ)
-    gate = Gate(board, RATE_HZ)
+    limiter = OutputLimiter(board, RATE_HZ)
     state = State(board, 10_000)
     state.armed = True
     command = 0
@@ -152,5 +152,5 @@ def test_commands_within_limits_and_slew_pass_unchanged(steps):
         slew = fixed(12.0) // RATE_HZ
         command = min(max(command + min(max(step, -slew), slew), fixed(-1.1)), fixed(1.1))
         state.commands[0] = command
-        gate.step(state)
+        limiter.step(state)
         assert state.outputs[0] == command

@@ -6,9 +6,9 @@ import pytest
 
 from caudal.onboard.log.reader import Event
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.faults.kinds import read_upset
-from caudal.tools.log.recorded_run import Moment, Run
-from caudal.tools.view.control_panel import HelmPanel
+from caudal.tools.faults.kinds import read_fault
+from caudal.tools.log.recorded_run import Run, Snapshot
+from caudal.tools.view.control_panel import ControlPanel
 
 
 class Gui:
@@ -44,7 +44,7 @@ class Line(SimpleNamespace):
     def __init__(self, names) -> None:
         super().__init__(steers=names, rehearses=True, events=[], told=[], faults=[])
 
-    def tell(self, vehicle, kind, *values) -> None:
+    def send(self, vehicle, kind, *values) -> None:
         self.told.append((vehicle, kind, *values))
 
     def rehearse(self, vehicle, fault) -> None:
@@ -58,10 +58,10 @@ def panel(name: str, scenario: str, **wants):
     source = SimpleNamespace(about=about, fields=fields, events=[])
     run, gui = Run(source), Gui()
     line = Line([f"{name}_1"])
-    helm = HelmPanel(gui, run, line)
-    moment = Moment(1.0, {f"/{name}_1/state": list(wants.values())})
-    helm.keep(moment, looked_at=True)
-    return helm, gui, line, moment
+    handler = ControlPanel(gui, run, line)
+    snapshot = Snapshot(1.0, {f"/{name}_1/state": list(wants.values())})
+    handler.keep(snapshot, looked_at=True)
+    return handler, gui, line, snapshot
 
 
 @pytest.mark.parametrize(("name", "scenario"), [("fish", "cruise"), ("snake", "turn"), ("ray", "cruise")])
@@ -84,16 +84,16 @@ def test_taking_it_in_hand_changes_nothing_but_what_is_moved():
 
 
 def test_a_hand_on_a_slider_is_not_overruled_before_the_panel_is_told_of_it():
-    helm, gui, line, moment = panel("fish", "cruise", want_frequency_hz=1.5, want_deflection_rad=0.0)
+    handler, gui, line, snapshot = panel("fish", "cruise", want_frequency_hz=1.5, want_deflection_rad=0.0)
     (frequency,) = gui.handles["Frequency (Hz)"]
     frequency.value = 0.5  # a browser's message; whom it calls is called later
-    helm.keep(moment, looked_at=True)
+    handler.keep(snapshot, looked_at=True)
     gui.hand("Frequency (Hz)")
     assert line.told[-1] == ("fish_1", "sticks", pytest.approx(0.2), 0.0, 0.0, 0.0)
 
 
 def test_sliders_stand_where_parameters_were_set_by_whomever():
-    helm, gui, line, moment = panel("snake", "turn")
+    handler, gui, line, snapshot = panel("snake", "turn")
     (wave,) = gui.handles["Wavelength (m)"]
     assert wave.value == pytest.approx(1.24 / 1.5)
     order = {
@@ -105,7 +105,7 @@ def test_sliders_stand_where_parameters_were_set_by_whomever():
     line.events.append(Event(0, "order", order))
     refused = {"vehicle": "snake_1", "kind": "set", "values": ["GAIT_AMP", 9.0], "refused": "too much"}
     line.events.append(Event(9, "order", refused))
-    helm.keep(moment, looked_at=True)
+    handler.keep(snapshot, looked_at=True)
     assert wave.value == pytest.approx(0.62) and gui.handles["Amplitude (rad)"][0].value == pytest.approx(0.3)
     assert not line.told
     gui.hand("Wavelength (m)", 0.5)
@@ -131,7 +131,7 @@ def test_a_vehicle_with_thrusters_has_four_sticks():
 
 @pytest.mark.parametrize(("name", "scenario"), [("fish", "cruise"), ("hybrid", "mode1")])
 def test_every_fault_that_may_be_chosen_is_one_for_this_vehicle(name, scenario):
-    helm, gui, line, _ = panel(name, scenario)
+    handler, gui, line, _ = panel(name, scenario)
     (kinds,), (targets,) = gui.handles["Kind"], gui.handles["Of"]
     assert len(kinds.options) > 10
     gui.hand("For how long", "until the end")
@@ -141,6 +141,6 @@ def test_every_fault_that_may_be_chosen_is_one_for_this_vehicle(name, scenario):
         for target in targets.options:
             gui.hand("Of", target)
             gui.hand("Let it happen")
-            upset = read_upset(line.faults[-1][1], helm._run.vehicle, now_s=3.0)
-            assert (upset.kind.name, upset.target, upset.at_s) == (kind, target, 3.0)
-            assert not upset.kind.needs
+            fault = read_fault(line.faults[-1][1], handler._run.vehicle, now_s=3.0)
+            assert (fault.kind.name, fault.target, fault.at_s) == (kind, target, 3.0)
+            assert not fault.kind.needs

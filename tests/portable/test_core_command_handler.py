@@ -18,9 +18,9 @@ def vehicle(scenario=None, **changes):
     return loop
 
 
-def tell(loop, *order):
+def send(loop, *order):
     """Why it was refused, or None."""
-    loop.tell(*order)
+    loop.send(*order)
     loop.tick()
     kind, values, _, refusal = loop.taken[0]
     assert repr((kind, values)) == repr((order[0], order[1:]))  # as text: not-a-number is unlike itself
@@ -29,14 +29,14 @@ def tell(loop, *order):
 
 def test_arming_and_disarming():
     loop = vehicle()
-    assert tell(loop, "arm") is None and loop.state.armed
-    assert tell(loop, "arm") is None and loop.state.armed
-    assert tell(loop, "disarm") is None and not loop.state.armed
+    assert send(loop, "arm") is None and loop.state.armed
+    assert send(loop, "arm") is None and loop.state.armed
+    assert send(loop, "disarm") is None and not loop.state.armed
 
 
 def test_a_vehicle_that_nothing_could_bring_up_is_not_armed():
     loop = vehicle(surface=None)
-    assert "surface" in tell(loop, "arm") and not loop.state.armed
+    assert "surface" in send(loop, "arm") and not loop.state.armed
 
 
 def test_an_active_failsafe_bars_arming_and_is_named():
@@ -55,7 +55,7 @@ def test_an_active_failsafe_bars_arming_and_is_named():
         loop.board.driver.counts["heading"] = None
         for _ in range(15):
             loop.tick()
-        refusal = tell(loop, "arm")
+        refusal = send(loop, "arm")
         assert loop.state.armed != bars
         assert (refusal is not None and "heading_lost" in refusal) == bars
 
@@ -66,10 +66,10 @@ def test_nobody_arms_a_vehicle_in_the_time_that_a_cause_has_to_last():
     loop.board.driver.counts["heading"] = None
     for _ in range(15):
         loop.tick()
-    assert not loop.state.active and "blind" in tell(loop, "arm")
+    assert not loop.state.active and "blind" in send(loop, "arm")
     loop.board.driver.counts["heading"] = 0
     loop.tick()
-    assert tell(loop, "arm") is None
+    assert send(loop, "arm") is None
 
 
 def test_a_latched_failsafe_bars_arming_until_somebody_has_disarmed_again():
@@ -81,43 +81,43 @@ def test_a_latched_failsafe_bars_arming_until_somebody_has_disarmed_again():
     loop.board.driver.counts["heading"] = 0
     for _ in range(15):
         loop.tick()
-    assert "leak" in tell(loop, "arm")
-    assert tell(loop, "disarm") is None
-    assert tell(loop, "arm") is None
+    assert "leak" in send(loop, "arm")
+    assert send(loop, "disarm") is None
+    assert send(loop, "arm") is None
 
 
 def test_modes_that_are_there_may_be_asked_for_and_others_are_refused():
     loop = vehicle()
-    assert loop.helm.modes == ["auto", "manual", "hold", "surface"]
-    for name in loop.helm.modes:
-        assert tell(loop, "mode", name, "pilot") is None
+    assert loop.handler.modes == ["auto", "manual", "hold", "surface"]
+    for name in loop.handler.modes:
+        assert send(loop, "mode", name, "pilot") is None
         assert modes.NAMES[loop.state.mode] == name
     for name in ("goto", "mission", "nonsense", None, 3):
-        refusal = tell(loop, "mode", name, "pilot")
+        refusal = send(loop, "mode", name, "pilot")
         assert "auto, manual, hold, surface" in refusal
         assert modes.NAMES[loop.state.mode] == "surface"
 
 
 def test_a_mission_may_not_take_the_vehicle_from_its_pilot():
     loop = vehicle()
-    assert tell(loop, "mode", "manual", "pilot") is None
-    assert "pilot has" in tell(loop, "mode", "hold", "mission")
-    assert "not for" in tell(loop, "mode", "manual", "mission")
-    assert "not for" in tell(loop, "mode", "hold", "stranger")
+    assert send(loop, "mode", "manual", "pilot") is None
+    assert "pilot has" in send(loop, "mode", "hold", "mission")
+    assert "not for" in send(loop, "mode", "manual", "mission")
+    assert "not for" in send(loop, "mode", "hold", "stranger")
 
 
 def test_what_a_mission_asks_for_is_dropped_once_a_pilot_has_said_something_else():
     loop = vehicle()
     loop.state.asked = modes.MISSION
     loop.state.mission_asks = "surface"
-    assert tell(loop, "mode", "manual", "pilot") is None
+    assert send(loop, "mode", "manual", "pilot") is None
     assert loop.state.asked == modes.MANUAL and loop.state.mission_asks is None
 
 
 def test_sticks_are_four_shares_and_grow_old():
     loop = vehicle()
     assert loop.state.sticks_age == NEVER
-    assert tell(loop, "sticks", 1, -0.5, 0, 0.25) is None
+    assert send(loop, "sticks", 1, -0.5, 0, 0.25) is None
     assert loop.state.sticks == [1.0, -0.5, 0.0, 0.25]
     age = loop.state.sticks_age
     for _ in range(7):
@@ -131,21 +131,21 @@ def test_sticks_are_four_shares_and_grow_old():
         ("a", 0, 0, 0),
         (0, 0, 0, float("inf")),
     ):
-        assert tell(loop, "sticks", *bad) is not None
+        assert send(loop, "sticks", *bad) is not None
         assert loop.state.sticks == [1.0, -0.5, 0.0, 0.25]
 
 
 def test_sticks_beat_and_turn_the_tail():
     loop = vehicle(schedule((0.0, 1.0, 1.0, 0.0)))
-    tell(loop, "mode", "manual", "pilot")
-    tell(loop, "sticks", 0.5, 0, 0, -1)
+    send(loop, "mode", "manual", "pilot")
+    send(loop, "sticks", 0.5, 0, 0, -1)
     for _ in range(11):
         loop.tick()
     assert loop.state.want.frequency_hz == 1.0
     assert abs(loop.state.want.deflection_rad + 0.785) < 1e-3
-    tell(loop, "mode", "auto", "pilot")
+    send(loop, "mode", "auto", "pilot")
     assert loop.state.want.frequency_hz == 1.0 and loop.state.want.deflection_rad == 0.0
-    tell(loop, "mode", "hold", "pilot")
+    send(loop, "mode", "hold", "pilot")
     assert loop.state.want.frequency_hz == 0.0 and loop.state.want.amplitude == 0.0
 
 
@@ -156,20 +156,20 @@ def test_what_is_no_order_is_refused_and_changes_nothing():
         ("host", "moon", 1), ("set", "A", 1), ("station", 1), ("sticks",), ("host",),
     )  # fmt: skip
     for order in bad:
-        assert isinstance(tell(loop, *order), str), order
+        assert isinstance(send(loop, *order), str), order
     assert loop.fault is None and not loop.state.armed and loop.state.mode == modes.AUTO
 
 
 def test_host_and_station_are_heard():
     loop = vehicle()
-    assert tell(loop, "host", "storage_full", 1) is None and loop.state.host["storage_full"]
+    assert send(loop, "host", "storage_full", 1) is None and loop.state.host["storage_full"]
     assert loop.state.station_age == NEVER
-    assert tell(loop, "station") is None and loop.state.station_age < 3
+    assert send(loop, "station") is None and loop.state.station_age < 3
 
 
 def test_a_flood_of_orders_waits_and_what_is_too_much_is_not_taken():
     loop = vehicle()
-    taken = [loop.tell("station") for _ in range(ORDERS_WAITING + 10)]
+    taken = [loop.send("station") for _ in range(ORDERS_WAITING + 10)]
     assert taken == [True] * ORDERS_WAITING + [False] * 10
     loop.tick()
     assert len(loop.taken) == ORDERS_A_TICK
@@ -182,12 +182,12 @@ def test_a_flood_of_orders_waits_and_what_is_too_much_is_not_taken():
 def test_a_loop_that_has_stopped_safe_refuses_orders_and_says_why():
     loop = vehicle()
     loop.fail("gait: broken on purpose")
-    assert "broken on purpose" in tell(loop, "arm")
+    assert "broken on purpose" in send(loop, "arm")
     assert not loop.state.armed
 
 
 def test_an_order_whose_kind_is_no_word_is_refused_and_the_loop_ticks_on():
     loop = vehicle()
     for kind in (None, 7, [], {}, ("arm",)):
-        assert "there is no order" in tell(loop, kind)
+        assert "there is no order" in send(loop, kind)
     assert loop.fault is None and not loop.state.armed

@@ -6,29 +6,29 @@ from typing import Any, Protocol
 
 from caudal.hal.sim import SimDriver
 from caudal.onboard.core.loop import Loop
-from caudal.onboard.log.recorder import Book, Column
-from caudal.onboard.log.tick_log import BlackBox
+from caudal.onboard.log.recorder import Column, LogWriter
+from caudal.onboard.log.tick_log import TickLog
 from caudal.sim_plant.world.world import Body, World
-from caudal.tools.common.output import Refused, patience
+from caudal.tools.common.output import UsageError, slow_notice
 from caudal.tools.config.vehicle import Vehicle
-from caudal.tools.faults.device_faults import Upsettable
-from caudal.tools.faults.injector import Trouble
-from caudal.tools.faults.kinds import WIRE, Upset, read_upset
-from caudal.tools.vehicle_run.param_keeper import Kept
+from caudal.tools.faults.device_faults import FaultyBody
+from caudal.tools.faults.injector import FaultInjector
+from caudal.tools.faults.kinds import WIRE, Fault, read_fault
+from caudal.tools.vehicle_run.param_keeper import ParamKeeper
 
 
-class Swimmer(Protocol):
+class VehicleInstance(Protocol):
     """One vehicle of the fleet: a body in the world, and whoever controls it."""
 
     name: str
     body: Body
-    trouble: Trouble | None  # what goes wrong with it, where that can be
+    injector: FaultInjector | None  # what goes wrong with it, where that can be
 
     @property
     def fault(self) -> str | None: ...
     def arm(self) -> None: ...
     def safe(self) -> None: ...
-    def record(self, recorder: Book) -> None: ...
+    def record(self, recorder: LogWriter) -> None: ...
     def tick(self, time_ns: int, late_us: int) -> None: ...
 
 
@@ -39,12 +39,12 @@ class Own:
         self.name = name
         self.loop = loop
         self.body = body
-        self.kept: Kept | None = None
-        self.trouble: Trouble | None = None
+        self.kept: ParamKeeper | None = None
+        self.injector: FaultInjector | None = None
         self.on_tick: Callable[[str, Loop, int], None] | None = None  # with the name of its log's topics
         self.bridge: Any = None  # to ground stations (onboard/station/bridge.py)
-        self._recorder: Book | None = None
-        self._black_box: BlackBox | None = None
+        self._recorder: LogWriter | None = None
+        self._black_box: TickLog | None = None
         self._truth: Column | None = None
 
     @property
@@ -57,16 +57,16 @@ class Own:
     def safe(self) -> None:
         self.loop.board.safe()
 
-    def record(self, recorder: Book) -> None:
-        if self.trouble:
-            self.trouble.recorder = recorder
+    def record(self, recorder: LogWriter) -> None:
+        if self.injector:
+            self.injector.recorder = recorder
         self._recorder = recorder
-        self._black_box = BlackBox(recorder, self.name, self.loop)
+        self._black_box = TickLog(recorder, self.name, self.loop)
         self._truth = recorder.topic(f"/{self.name}/truth", [("float64", f) for f in self.body.truth_fields])
 
     def tick(self, time_ns: int, late_us: int) -> None:
-        if self.trouble:
-            late = self.trouble.step(time_ns, late_us)
+        if self.injector:
+            late = self.injector.step(time_ns, late_us)
             if late is None:
                 return  # the loop stands still
             late_us = late
@@ -88,7 +88,7 @@ class Own:
                 self._recorder.event(time_ns, kind, **details)
 
 
-class Fleet:
+class Simulation:
     """`launch(name, body)` makes each swimmer; without it they are this process's own. `upsets`, and
     those of the scenario, befall the first."""
 
@@ -97,81 +97,81 @@ class Fleet:
         vehicle: Vehicle,
         scenario_name: str,
         seed: int,
-        launch: Callable[[str, Body], Swimmer] | None = None,
-        upsets: list[Upset] | None = None,
+        launch: Callable[[str, Body], VehicleInstance] | None = None,
+        faults: list[Fault] | None = None,
     ) -> None:
         settings = vehicle.settings
         _, scenario = vehicle.scenario(scenario_name)
         self.vehicle = vehicle
-        self.upsets = [*(read_upset(text, vehicle) for text in scenario["faults"]), *(upsets or ())]
+        self.faults = [*(read_fault(text, vehicle) for text in scenario["faults"]), *(faults or ())]
         world_spec = vehicle.worlds[scenario["world"]]
         self.about = (
-            {"faults": " ".join(map(str, self.upsets))} if self.upsets else {}
+            {"faults": " ".join(map(str, self.faults))} if self.faults else {}
         )  # what a log says of it
         self.world = _or_refuse(World, world_spec, seed=seed)
         self.period_us = 1_000_000 // settings["rate_hz"]
-        self.swimmers: list[Any] = []
+        self.instances: list[Any] = []
         self.on_step: Callable[[], None] | None = None
 
-        def own(name: str, body: Body) -> Swimmer:
-            if any(upset.kind.needs == WIRE for upset in self.upsets) and not self.swimmers:
-                from caudal.tools.hil.in_process_wire import Benched
+        def own(name: str, body: Body) -> VehicleInstance:
+            if any(fault.kind.needs == WIRE for fault in self.faults) and not self.instances:
+                from caudal.tools.hil.in_process_wire import WiredVehicle
 
-                return Benched(name, body, vehicle, scenario, seed)
+                return WiredVehicle(name, body, vehicle, scenario, seed)
             return Own(name, vehicle.build_loop(scenario, SimDriver(body)), body)
 
-        with patience("getting the plant ready; the first time it is compiled, which takes 20 s or more"):
+        with slow_notice("getting the plant ready; the first time it is compiled, which takes 20 s or more"):
             self._launch(vehicle, world_spec.vehicles, launch or own)
-        for upset in self.upsets:
-            self.swimmers[0].trouble.add(upset)
-        self._recorder: Book | None = None
+        for fault in self.faults:
+            self.instances[0].injector.add(fault)
+        self._recorder: LogWriter | None = None
         self._target: Column | None = None
-        self._collisions = [0] * len(self.swimmers)
+        self._collisions = [0] * len(self.instances)
 
-    def _launch(self, vehicle: Vehicle, count: int, launch: Callable[[str, Body], Swimmer]) -> None:
+    def _launch(self, vehicle: Vehicle, count: int, launch: Callable[[str, Body], VehicleInstance]) -> None:
         actuators = [channel["name"] for channel in vehicle.settings["actuators"]]
         sensors = [channel["name"] for channel in vehicle.settings["sensors"]]
         for k in range(count):
             name = f"{vehicle.name}_{k + 1}"
             body = _or_refuse(self.world.add, vehicle.plant, actuators=actuators, sensors=sensors, name=name)
-            swimmer = launch(name, Upsettable(body))  # type: ignore[arg-type]
-            swimmer.trouble = swimmer.trouble or Trouble(swimmer, vehicle, self.world.seed)
-            self.swimmers.append(swimmer)
+            instance = launch(name, FaultyBody(body))  # type: ignore[arg-type]
+            instance.injector = instance.injector or FaultInjector(instance, vehicle, self.world.seed)
+            self.instances.append(instance)
         self.world.step(0)
 
-    def upset(self, swimmer_name: str, text: str) -> None:
+    def inject(self, swimmer_name: str, text: str) -> None:
         """Let something go wrong with one of the vehicles: a fault as tools/faults/kinds.py has it, from now on or
         later."""
         now_s = self.world.time_us / 1e6
-        self._named(swimmer_name).trouble.add(read_upset(text, self.vehicle, now_s), now_s)
+        self._named(swimmer_name).injector.add(read_fault(text, self.vehicle, now_s), now_s)
 
-    def mend(self, swimmer_name: str, what: str = "") -> None:
+    def clear(self, swimmer_name: str, what: str = "") -> None:
         """End what goes wrong with it, and what was still to come: a fault by its name, a part's, or all."""
-        self._named(swimmer_name).trouble.mend(self.world.time_us * 1000, what)
+        self._named(swimmer_name).injector.clear(self.world.time_us * 1000, what)
 
     def _named(self, name: str) -> Any:
-        for swimmer in self.swimmers:
-            if swimmer.name == name:
-                return swimmer
-        names = ", ".join(swimmer.name for swimmer in self.swimmers)
-        raise Refused(f"there is no vehicle {name} here; there are {names}")
+        for instance in self.instances:
+            if instance.name == name:
+                return instance
+        names = ", ".join(instance.name for instance in self.instances)
+        raise UsageError(f"there is no vehicle {name} here; there are {names}")
 
-    def record(self, recorder: Book) -> None:
+    def record(self, recorder: LogWriter) -> None:
         """Write down every tick from now on, and what only a simulation knows: the truth."""
         self._recorder = recorder
-        for swimmer in self.swimmers:
-            swimmer.record(recorder)
+        for instance in self.instances:
+            instance.record(recorder)
         if self.world.target_m:
             self._target = recorder.topic("/target/truth", [("float64", "x_m"), ("float64", "y_m")])
 
     def arm(self) -> None:
-        for swimmer in self.swimmers:
-            swimmer.arm()
+        for instance in self.instances:
+            instance.arm()
 
     def step(self, late_us: int = 0) -> None:
         time_ns = self.world.time_us * 1000
-        for swimmer in self.swimmers:
-            swimmer.tick(time_ns, late_us)
+        for instance in self.instances:
+            instance.tick(time_ns, late_us)
         if self._target:
             self._target.write(time_ns, self.world.target_m)
         collisions = self.world.collisions
@@ -181,23 +181,23 @@ class Fleet:
         if self.on_step:
             self.on_step()
 
-    def _note_collisions(self, recorder: Book, count: int) -> None:
+    def _note_collisions(self, recorder: LogWriter, count: int) -> None:
         """One event a contact; a touch of two vehicles is one contact that names both."""
-        now = [swimmer.body.collisions for swimmer in self.swimmers]
-        touched = [s.name for s, a, b in zip(self.swimmers, now, self._collisions, strict=True) if a != b]
+        now = [instance.body.collisions for instance in self.instances]
+        touched = [s.name for s, a, b in zip(self.instances, now, self._collisions, strict=True) if a != b]
         self._collisions = now
         for _ in range(count):
             recorder.event(self.world.time_us * 1000, "collision", vehicles=touched)
 
     def safe(self) -> None:
-        for swimmer in self.swimmers:
-            swimmer.safe()
+        for instance in self.instances:
+            instance.safe()
 
     @property
     def fault(self) -> str | None:
-        for swimmer in self.swimmers:
-            if swimmer.fault:
-                return f"{swimmer.name}: {swimmer.fault}"
+        for instance in self.instances:
+            if instance.fault:
+                return f"{instance.name}: {instance.fault}"
         return None
 
 
@@ -206,4 +206,4 @@ def _or_refuse(make, *given, **named):
     try:
         return make(*given, **named)
     except ValueError as error:
-        raise Refused(str(error)) from error
+        raise UsageError(str(error)) from error

@@ -13,7 +13,7 @@ _SEQUENCES = 0xFFFF
 _UNKNOWN = -1
 
 
-class Arrivals:
+class FrameCounters:
     """Statistics of one direction of a link.
 
     good        frames that came intact, those that were duplicate or late among them

@@ -21,9 +21,12 @@ from caudal.onboard.log.recorder import Recorder
 from caudal.tools.cli.main import main
 from caudal.tools.vehicle_run import vehicle_run
 from caudal.tools.vehicle_run.config import open_controlled
-from caudal.tools.vehicle_run.live_view import Shown
+from caudal.tools.vehicle_run.live_view import LiveView
 
-BLOCKED = "import sys\nfor name in ('numpy', 'numba', 'scipy', 'matplotlib', 'caudal.sim_plant'): sys.modules[name] = None\n"
+BLOCKED = (
+    "import sys\n"
+    "for name in ('numpy', 'numba', 'scipy', 'matplotlib', 'caudal.sim_plant'): sys.modules[name] = None\n"
+)
 
 
 # with no water round its chips it has neither echoes nor a depth, without which it would not be armed
@@ -58,7 +61,7 @@ def on_base_install(tmp_path, *more: str, **environ: str) -> subprocess.Popen:
 
 
 def test_without_a_bus_the_loop_still_ticks_and_says_what_is_lost(tmp_path):
-    process = on_base_install(tmp_path, "--for", "0.5", "--arm", "0.1")
+    process = on_base_install(tmp_path, "--for", "0.5", "--arm-after", "0.1")
     out, err = process.communicate(timeout=60)
     result = json.loads(out)
     assert process.returncode == 1 and result["ticks"] == 50 and result["fault"] is None
@@ -94,7 +97,7 @@ def test_a_run_that_was_never_armed_has_a_report_that_says_so(tmp_path, capsys, 
 
 
 def test_its_log_has_a_report(tmp_path, capsys, chips):
-    assert main(words(tmp_path, "--for", "4", "--arm", "0.2", *DRY)) == 0
+    assert main(words(tmp_path, "--for", "4", "--arm-after", "0.2", *DRY)) == 0
     capsys.readouterr()
     armed = Log(tmp_path / "pi.mcap").topics["/fish_1/loop"].column("armed")
     assert main(["report", str(tmp_path / "pi.mcap"), "--json"]) == 0
@@ -127,8 +130,8 @@ def test_the_service_manager_is_told_and_its_stop_ends_the_run(tmp_path):
 def test_a_file_without_chips_is_refused(capsys):
     assert main(["run", "tests/vehicles/eel.toml", "--on", "pi"]) == 2
     assert "pi: there is no such table to say which chips" in capsys.readouterr().err
-    assert main(["run", "fish", "--arm", "1"]) == 2
-    assert "--arm is for --on pi" in capsys.readouterr().err
+    assert main(["run", "fish", "--arm-after", "1"]) == 2
+    assert "--arm-after is for --on pi" in capsys.readouterr().err
 
 
 class RealTime(EmulatedParts):
@@ -173,7 +176,9 @@ def test_in_real_threads_readings_come_outputs_go_and_the_end_is_off(tmp_path, c
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
-    assert main(words(tmp_path, "--for", "4", "--arm", "0.2", *DRY)) == 0  # its chips take a second to begin
+    assert (
+        main(words(tmp_path, "--for", "4", "--arm-after", "0.2", *DRY)) == 0
+    )  # its chips take a second to begin
     watcher.join(10)
     result = json.loads(capsys.readouterr().out)
     assert result["ticks"] == 400
@@ -190,8 +195,8 @@ def test_a_disarm_before_the_second_of_arm_is_final(tmp_path, disarmed):
     pi = pi_spec.read(vehicle.file, vehicle.settings)
     board = build_driver(vehicle.settings, pi, 100, EmulatedParts(pi, 0))
     with Recorder(tmp_path / "log.mcap", {}, lossless=True) as recorder:
-        shown = Shown(Namespace(view=False, live=None, steer=False), recorder, {})
-        told = vehicle_run.Aboard(vehicle, vehicle.build_loop(scenario, board), board, shown, 0.1)
+        shown = LiveView(Namespace(view=False, stream=None, allow_control=False), recorder, {})
+        told = vehicle_run.VehicleRun(vehicle, vehicle.build_loop(scenario, board), board, shown, 0.1)
         asked = []
         for tick in range(200):
             if disarmed and tick == 5:
@@ -210,8 +215,8 @@ def test_a_switch_asks_for_arming_only_if_it_was_open_before(tmp_path):
     driver = EmulatedParts(pi, 0)
     board = build_driver(vehicle.settings, pi, 100, driver)
     recorder = Recorder(tmp_path / "log.mcap", {}, lossless=True)
-    shown = Shown(Namespace(view=False, live=None, steer=False), recorder, {})
-    told = vehicle_run.Aboard(vehicle, vehicle.build_loop(scenario, board), board, shown, None)
+    shown = LiveView(Namespace(view=False, stream=None, allow_control=False), recorder, {})
+    told = vehicle_run.VehicleRun(vehicle, vehicle.build_loop(scenario, board), board, shown, None)
     switch = next(worker for worker in board.workers if worker.name == "serial")
     asked = []
     for tick, level in enumerate([1] * 5 + [0] * 5 + [1] * 5 + [0] * 5):
