@@ -21,7 +21,7 @@ def build_loop(settings, scenario, driver):
     board = build_board(settings, driver, rate_hz)
     state = State(board, 1000000 // rate_hz)
     estimators, stages, available = STACKS[settings["control"]["kind"]](settings, scenario, board)
-    if [1 for channel in settings["actuators"] if "feedback" in channel]:
+    if [1 for channel in settings["actuators"] if channel["feedback"]]:
         from caudal.onboard.core.actuator_monitor import build_observe
 
         observe, probe = build_observe(settings, board)
@@ -51,13 +51,13 @@ def build_loop(settings, scenario, driver):
 
 def build_params(settings, scenario, loop):
     """What may be set while it runs: other settings build another loop, without parameters and without a driver."""
-    from caudal.onboard.params.update import Params
+    from caudal.onboard.params.update import Params, without_params
 
     names = [name for name in settings["scenarios"] if settings["scenarios"][name] is scenario]
 
     def build(changed):
         return build_loop(
-            dict(changed, params=None), changed["scenarios"][names[0]] if names else scenario, None
+            without_params(changed), changed["scenarios"][names[0]] if names else scenario, None
         )
 
     def rows(changed):
@@ -68,13 +68,7 @@ def build_params(settings, scenario, loop):
 
 def build_rows(settings, board, available):
     rate_hz = settings["rate_hz"]
-    return [build_row(row, board, rate_hz, available) for row in settings["failsafes"]]
-
-
-def build_row(settings, board, rate_hz, available):
-    if settings["trigger"] == "mode_unable":
-        settings = dict(settings, modes=available)
-    return FailsafeRule(settings, board, rate_hz)
+    return [FailsafeRule(rule, board, rate_hz, available) for rule in settings["failsafes"]]
 
 
 def tail_stages(settings, scenario, board):
@@ -123,7 +117,7 @@ def _tail(settings, board, guides):
 
 def _around(settings, tail, board):
     """The gait round jammed joints; None where nobody hears all of them, and could say where they are stuck."""
-    heard = ["feedback" in settings["actuators"][joint] for joint in tail.gait.joints]
+    heard = [settings["actuators"][joint]["feedback"] for joint in tail.gait.joints]
     if not all(heard):
         return None
     from caudal.onboard.gait.around import Around

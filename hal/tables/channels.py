@@ -6,28 +6,24 @@ CPython only. `read` validates them and gives plain lists that hal/core/build.py
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from caudal.hal.core.build import UNITS, build_curve
 from caudal.hal.tables import feedback as feedback_spec
 from caudal.hal.tables import mcu as mcu_spec
 from caudal.hal.tables import pi as pi_spec
+from caudal.hal.tables.types import Named, Number, Positive, Table, named
 from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.hal.vehicle_file.schema import filled_in
 
-Positive = Annotated[float, Meta(gt=0, le=1e6)]
-Number = Annotated[float, Meta(ge=-1e6, le=1e6)]
 Pulse = Annotated[int, Meta(ge=400, le=2600)]
 Count = Annotated[int, Meta(ge=-(2**31) + 1, le=2**31 - 1)]
 FitError = Annotated[float, Meta(ge=0, le=1e6)] | None  # kept for people; nothing reads it
 Port = Annotated[int, Meta(ge=0, le=255)]
 
 
-class _Table(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    pass
-
-
-class _Actuator(_Table, tag_field="map", kw_only=True, frozen=True):
+class _Actuator(Named, tag_field="map", kw_only=True, frozen=True):
     """`feedback`: the sensor that hears what it really does, and by which it is found out (hal/tables/feedback.py)."""
 
     feedback: str = ""
@@ -40,6 +36,7 @@ class _Actuator(_Table, tag_field="map", kw_only=True, frozen=True):
 class Servo(_Actuator, tag="servo", kw_only=True, frozen=True):
     """Angle to pulse. A limp servo ("off") stays where the water leaves it."""
 
+    map: Literal["servo"] = filled_in("map", "servo")
     port: Port
     centre_us: Pulse = 1500
     us_per_rad: Annotated[float, Meta(ge=10, le=2000)]
@@ -56,36 +53,42 @@ class Servo(_Actuator, tag="servo", kw_only=True, frozen=True):
     )
 
 
-class Polynomial(_Table, kw_only=True, frozen=True):
+class _Curve(Table, tag_field="fit", kw_only=True, frozen=True):
+    battery_v: Positive
+    rms_n: FitError = None
+
+
+class Polynomial(_Curve, tag="polynomial", kw_only=True, frozen=True):
     """Thrust at one voltage, N = sum c_k u^k, k = 1..5, u in 100 us from the dead-band's edge."""
 
-    battery_v: Positive
     dead_low_us: Pulse
     dead_high_us: Pulse
     forward: Annotated[list[Number], Meta(min_length=1, max_length=5)]
     reverse: Annotated[list[Number], Meta(min_length=1, max_length=5)]
-    rms_n: FitError = None
+    fit: Literal["polynomial"] = filled_in("fit", "polynomial")
 
 
-class Points(_Table, kw_only=True, frozen=True):
+class CurvePoints(_Curve, tag="table", kw_only=True, frozen=True):
     """Thrust at one voltage as points of growing pulse and force, straight lines between them."""
 
-    battery_v: Positive
     pulses_us: Annotated[list[Pulse], Meta(min_length=2)]
     forces_n: Annotated[list[Number], Meta(min_length=2)]
-    rms_n: FitError = None
+    fit: Literal["table"] = filled_in("fit", "table")
 
 
-class Motor(_Table, kw_only=True, frozen=True):
+Curve = Polynomial | CurvePoints
+
+
+class Motor(Table, kw_only=True, frozen=True):
     """What one make of motor pushes, measured at one or more battery voltages and fitted (caudal thrust)."""
 
     about: str = ""  # whose measurements these are
     use: Literal["table", "polynomial"]
     polynomial: list[Polynomial] = []
-    table: list[Points] = []
+    table: list[CurvePoints] = []
 
     @property
-    def curves(self) -> dict[str, Sequence[Polynomial | Points]]:
+    def curves(self) -> dict[str, Sequence[Curve]]:
         """Both kinds, by the word that `use` has for them."""
         return {"polynomial": self.polynomial, "table": self.table}
 
@@ -93,6 +96,7 @@ class Motor(_Table, kw_only=True, frozen=True):
 class Thruster(_Actuator, tag="thruster", kw_only=True, frozen=True):
     """Force to pulse through its motor's curves."""
 
+    map: Literal["thruster"] = filled_in("map", "thruster")
     port: Port
     neutral_us: Pulse = 1500
     low_us: Pulse
@@ -108,6 +112,7 @@ class Thruster(_Actuator, tag="thruster", kw_only=True, frozen=True):
     turn_n_s2: Annotated[
         list[Positive], Meta(min_length=2, max_length=2)
     ] = []  # N a (rev/s)2, ahead and back
+    curve: list[Curve] = filled_in("curve", [])  # the motor's in use
 
 
 class Valve(_Actuator, tag="valve", kw_only=True, frozen=True):
@@ -116,6 +121,7 @@ class Valve(_Actuator, tag="valve", kw_only=True, frozen=True):
     What it does is heard by the same sensor, unless `feedback` names another.
     """
 
+    map: Literal["valve"] = filled_in("map", "valve")
     port: Port
     crack_ua: Annotated[int, Meta(ge=0, le=1_000_000)]
     ua_per_pa: Positive
@@ -131,7 +137,7 @@ class Valve(_Actuator, tag="valve", kw_only=True, frozen=True):
     off_pa: Positive | None = None
 
 
-class Place(_Table, kw_only=True, frozen=True):
+class Place(Table, kw_only=True, frozen=True):
     """Where a range sensor sits and what it sees, in the vehicle's frame (x ahead, y to port)."""
 
     x_m: Number
@@ -144,38 +150,48 @@ class Place(_Table, kw_only=True, frozen=True):
 Unit = Literal["m", "rad", "rad/s", "m/s", "m/s2", "N", "Pa", "V", "A", "K", "rev/s", "1"]
 
 
-class Linear(_Table, tag_field="map", tag="linear", kw_only=True, frozen=True):
-    """value = (count - zero_count) * per_count, in `unit`."""
-
+class _Sensor(Named, tag_field="map", kw_only=True, frozen=True):
     port: Port
     unit: Unit
+    max_age_s: Positive
+    place: Place | None = None
+
+
+class Linear(_Sensor, tag="linear", kw_only=True, frozen=True):
+    """value = (count - zero_count) * per_count, in `unit`."""
+
+    map: Literal["linear"] = filled_in("map", "linear")
     per_count: Number
     zero_count: Count = 0
     low_count: Count
     high_count: Count
-    max_age_s: Positive
-    place: Place | None = None
 
 
-class Table(_Table, tag_field="map", tag="table", kw_only=True, frozen=True):
+class Points(_Sensor, tag="table", kw_only=True, frozen=True):
     """Measured points of growing count, straight lines between them."""
 
-    port: Port
-    unit: Unit
+    map: Literal["table"] = filled_in("map", "table")
     counts: Annotated[list[Count], Meta(min_length=2)]
     values: Annotated[list[Number], Meta(min_length=2)]
-    max_age_s: Positive
-    place: Place | None = None
 
 
-Actuators = dict[str, Servo | Thruster | Valve]
+Actuator = Servo | Thruster | Valve
+Sensor = Linear | Points
+Actuators = dict[str, Actuator]
 Motors = dict[str, Motor]
-Sensors = dict[str, Linear | Table]
+Sensors = dict[str, Sensor]
 TABLES = ("actuator", "motor", "sensor", "mcu", "pi")
 
 
-def read(file: VehicleFile) -> dict[str, list[dict[str, Any]]]:
-    """The channels as plain lists in file order, every value checked."""
+class Channels(Table, kw_only=True, frozen=True):
+    """A vehicle's channels in file order: all that a board is built from."""
+
+    actuators: list[Actuator]
+    sensors: list[Sensor]
+
+
+def read(file: VehicleFile) -> Channels:
+    """The channels, every value checked."""
     actuators = file.read("actuator", Actuators)
     motors = file.read("motor", Motors)
     sensors = file.read("sensor", Sensors)
@@ -203,34 +219,28 @@ def read(file: VehicleFile) -> dict[str, list[dict[str, Any]]]:
             _check_growing(file, f"sensor.{name}.counts", sensor.counts, len(sensor.values))
             rising = sensor.values if sensor.values[0] < sensor.values[-1] else sensor.values[::-1]
             _check_growing(file, f"sensor.{name}.values", rising, len(sensor.counts))
-    plain = _plain(actuators)
-    for channel in plain:
-        feedback_spec.complete(file, channel, sensors)
-        if channel["map"] == "thruster":
-            channel["curve"] = _curves(motors[channel.pop("motor")])
-    settings = {"actuators": plain, "sensors": _plain(sensors)}
-    for table, spec in (
-        ("mcu", mcu_spec),
-        ("pi", pi_spec),
-    ):  # checked, but not kept: whoever has pins reads them
-        if table in file.tables:
-            spec.read(file, settings)
-    return settings
+    found = Channels(
+        actuators=[_completed(file, actuator, motors, sensors) for actuator in named(actuators)],
+        sensors=named(sensors),
+    )
+    if "mcu" in file.tables:  # checked, but not kept: they are read again where there are pins
+        mcu_spec.read(file, found)
+    if "pi" in file.tables:
+        pi_spec.read(file, found)
+    return found
 
 
-def _plain(channels: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{"name": name, **msgspec.to_builtins(channel)} for name, channel in channels.items()]
+def _completed(file: VehicleFile, actuator: Actuator, motors: Motors, sensors: Sensors) -> Actuator:
+    """With its feedback's defaults, and of its motor's two kinds of curves the one in use."""
+    complete = feedback_spec.complete(file, actuator, sensors)
+    if isinstance(complete, Thruster):
+        return replace(complete, curve=_curves(motors[complete.motor]))
+    return complete
 
 
-def _curves(motor: Motor) -> list[dict[str, Any]]:
-    """Of a motor's two kinds of curves the one in use, as a board is sent them."""
-    return [_curve(motor.use, curve) for curve in motor.curves[motor.use]]
-
-
-def _curve(fit: str, curve: Polynomial | Points) -> dict[str, Any]:
-    plain = {"fit": fit, **msgspec.to_builtins(curve)}
-    del plain["rms_n"]
-    return plain
+def _curves(motor: Motor) -> list[Curve]:
+    """The curves in use; a board has no use for their fit's error."""
+    return [replace(curve, rms_n=None) for curve in motor.curves[motor.use]]
 
 
 def _check_ports(file: VehicleFile, kind: str, channels: dict[str, Any]) -> None:
@@ -250,7 +260,7 @@ def _check_ports(file: VehicleFile, kind: str, channels: dict[str, Any]) -> None
 
 
 def _check_range(file: VehicleFile, key: str, actuator: Servo | Thruster | Valve) -> None:
-    unit = UNITS[str(actuator.__struct_config__.tag)]
+    unit = UNITS[actuator.map]
     low, high = getattr(actuator, f"min_{unit}"), getattr(actuator, f"max_{unit}")
     safe = getattr(actuator, f"safe_{unit}")
     if low >= high:
@@ -326,10 +336,10 @@ def _check_thrusts(file: VehicleFile, actuators: Actuators, motors: Motors) -> N
         for fit, curves in motors[thruster.motor].curves.items():
             for k, curve in enumerate(curves):
                 at = f"motor.{thruster.motor}.{fit}.{k}"
-                _check_monotone(file, f"actuator.{name}", at, thruster, _curve(fit, curve))
+                _check_monotone(file, f"actuator.{name}", at, thruster, curve)
 
 
-def _check_monotone(file: VehicleFile, key: str, at: str, thruster: Thruster, curve: dict[str, Any]) -> None:
+def _check_monotone(file: VehicleFile, key: str, at: str, thruster: Thruster, curve: Curve) -> None:
     """An inverse map needs thrust that never falls as the pulse grows, and none at neutral."""
     force = build_curve(curve).force_n
     if force(thruster.neutral_us) != 0:

@@ -100,7 +100,7 @@ class Mcu(_Table, kw_only=True, frozen=True):
     watchdog_ms: Annotated[int, Meta(ge=0, le=8000)] = 0
 
 
-def read(file: VehicleFile, channels: dict[str, Any]) -> dict[str, Any]:
+def read(file: VehicleFile, channels: Any) -> dict[str, Any]:
     """The table as plain settings, every channel of the vehicle placed."""
     mcu: Mcu = file.read("mcu", Mcu)
     actuators = {channel["name"]: channel for channel in channels["actuators"]}

@@ -162,7 +162,7 @@ class Pi(_Table, kw_only=True, frozen=True):
     emulated: Emulated = Emulated()
 
 
-def read(file: VehicleFile, channels: dict[str, Any]) -> dict[str, Any]:
+def read(file: VehicleFile, channels: Any) -> dict[str, Any]:
     """The table as plain settings, every channel of the vehicle placed."""
     if "pi" not in file.tables:
         raise file.error("pi", "there is no such table to say which chips its channels are on; add it")

@@ -10,12 +10,21 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import inspect as schema
 
 from caudal.hal.vehicle_file.wording import Path, did_you_mean, dotted, listed, short, split_unit, unit_of
 
 if TYPE_CHECKING:
     from caudal.hal.vehicle_file.reader import VehicleFile
+
+
+FILLED_IN = "("  # how names begin that no key of a file can have
+
+
+def filled_in(name: str, default: Any) -> Any:
+    """A field that a reader fills in; a vehicle file has no such key."""
+    return msgspec.field(default=default, name=f"{FILLED_IN}{name})")
 
 
 def check(file: VehicleFile, path: Path, value: Any, kind: schema.Type, unit: str) -> None:
@@ -43,7 +52,7 @@ def check(file: VehicleFile, path: Path, value: Any, kind: schema.Type, unit: st
 
 
 def _check_struct(file: VehicleFile, path: Path, table: dict[str, Any], kind: schema.StructType) -> None:
-    fields = {field.encode_name: field for field in kind.fields}
+    fields = {f.encode_name: f for f in kind.fields if not f.encode_name.startswith(FILLED_IN)}
     for key, value in table.items():
         if key in fields:
             check(file, (*path, key), value, fields[key].type, unit_of(key))

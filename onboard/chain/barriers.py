@@ -39,8 +39,8 @@ class Clearance:
         self._near_m = settings["near_m"]
         self._most = settings["most_rows"]
         self._first = len(chain.chambers)  # number of the first obstacle
-        self.upright = np.array(["depth_m" not in o for o in obstacles], dtype=bool)
-        self.centres = np.array([[o["x_m"], o["y_m"], -o.get("depth_m", 0.0)] for o in obstacles]).reshape(
+        self.upright = np.array([o["depth_m"] is None for o in obstacles], dtype=bool)
+        self.centres = np.array([[o["x_m"], o["y_m"], -(o["depth_m"] or 0.0)] for o in obstacles]).reshape(
             -1, 3
         )
         hull = settings["hull_radius_m"] + settings["clear_m"] + settings["guard_m"]
@@ -93,8 +93,8 @@ class Clearance:
 class JointLimits:
     """The whole bend of each soft joint stays below bend_max_deg, its rates below bend_rate_max_rad_s."""
 
-    def __init__(self, chain, settings):
-        self._least = math.cos(math.radians(settings["bend_max_deg"]))
+    def __init__(self, chain, settings, bend_max_deg):
+        self._least = math.cos(math.radians(bend_max_deg))
         self._rate = settings["bend_rate_max_rad_s"]
         self._pole = settings["pole_per_s"]
         self._count = len(chain.chambers)

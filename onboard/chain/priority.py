@@ -46,7 +46,7 @@ class Priority:
         self.posture = Posture(self.chain.chambers, control["posture"], most_pa, rate_hz)
         self.clearance = Clearance(self.chain, control["clearance"], scenario["obstacles"])
         self._bend_max_deg = scenario["bend_max_deg"] or control["limits"]["bend_max_deg"]
-        self.limits = JointLimits(self.chain, {**control["limits"], "bend_max_deg": self._bend_max_deg})
+        self.limits = JointLimits(self.chain, control["limits"], self._bend_max_deg)
         self.aims = [self._aim(aim) for aim in scenario["aims"]]
         self.plan = self._planned(scenario["aims"], control)
         self.shape = next((aim for aim in self.aims if isinstance(aim, ShapeAim)), None)

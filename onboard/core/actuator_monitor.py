@@ -109,7 +109,7 @@ def build_observe(settings, board):
     thrusters = []
     probe = None
     for index, channel in enumerate(settings["actuators"]):
-        if "feedback" in channel:
+        if channel["feedback"]:
             given = index, board.sensor(channel["feedback"]), board.actuators[index], channel, rate_hz
             if channel["map"] == "thruster":
                 from caudal.onboard.core.rpm_monitor import Probe, TurnsObserver

@@ -38,7 +38,7 @@ class FailsafeRule:
     disarms the vehicle, or disarms it once more, after the cause has gone.
     """
 
-    def __init__(self, settings, board, rate_hz):
+    def __init__(self, settings, board, rate_hz, available):
         self.name = settings["name"]
         self.trigger = settings["trigger"]
         self.action = ACTIONS[settings["action"]]
@@ -46,7 +46,7 @@ class FailsafeRule:
         self.bars = self.trigger != "not_armed"  # does it bar arming, if it is strong enough
         self.active = False
         self.seen = False  # is its cause there now, however long it may still last before the row is active
-        self._cause = TRIGGERS[self.trigger](settings, board, rate_hz)
+        self._cause = TRIGGERS[self.trigger](settings, board, rate_hz, available)
         self.delay_ticks = int(settings["delay_s"] * rate_hz + 0.5)
         self._clear_ticks = int(settings["clear_s"] * rate_hz + 0.5)
         self._count = 0  # ticks for which the cause has disagreed with `active`

@@ -13,29 +13,29 @@ TURN = 6588397  # 2 pi, fine
 FORGET_S = 1.0  # over which an angle and its rate are compared
 
 
-def _not_armed(settings, board, rate_hz):
+def _not_armed(settings, board, rate_hz, available):
     """Nothing moves before arming."""
     return lambda state: not state.armed
 
 
-def _bad_command(settings, board, rate_hz):
+def _bad_command(settings, board, rate_hz, available):
     """The controller asked for something that is not a number."""
     return lambda state: state.bad_command
 
 
-def _overrun(settings, board, rate_hz):
+def _overrun(settings, board, rate_hz, available):
     """Ticks start later than allowed."""
     limit_us = int(settings["limit_ticks"] * 1000000 / rate_hz)
     return lambda state: state.late_us > limit_us
 
 
-def _stalled(settings, board, rate_hz):
+def _stalled(settings, board, rate_hz, available):
     """The loop stood still: one tick was very late."""
     limit_us = int(settings["limit_s"] * 1000000)
     return lambda state: state.late_us > limit_us
 
 
-def _reading_lost(settings, board, rate_hz):
+def _reading_lost(settings, board, rate_hz, available):
     """A reading the vehicle cannot do without is absent or too old."""
     sensors = [board.sensor(name) for name in settings["sensors"]]
 
@@ -48,7 +48,7 @@ def _reading_lost(settings, board, rate_hz):
     return cause
 
 
-def _silence(settings, board, rate_hz):
+def _silence(settings, board, rate_hz, available):
     """No sensor says anything: the wire to all of them is gone."""
 
     def cause(state):
@@ -60,7 +60,7 @@ def _silence(settings, board, rate_hz):
     return cause
 
 
-def _outside(settings, board, rate_hz):
+def _outside(settings, board, rate_hz, available):
     """A reading lies below `low` or above `high`; of one that has fallen silent nothing is known."""
     sensors = [board.sensor(name) for name in settings["sensors"]]
     low = fine(settings["low"])
@@ -79,7 +79,7 @@ def _outside(settings, board, rate_hz):
     return cause
 
 
-def _tilted(settings, board, rate_hz):
+def _tilted(settings, board, rate_hz, available):
     """Roll or pitch, either way, is more than allowed; of one that has fallen silent nothing is known."""
     limit = fine(settings["limit_deg"] * 0.017453292519943295)
     sensors = [board.sensor(name) for name in settings["sensors"]]
@@ -97,7 +97,7 @@ def _tilted(settings, board, rate_hz):
     return cause
 
 
-def _implausible(settings, board, rate_hz):
+def _implausible(settings, board, rate_hz, available):
     """An angle and its rate contradict each other: one of them is stuck, jumps or drifts."""
     pairs = [_Pair(board, angle, rate, settings["limit_rad"], rate_hz) for angle, rate in settings["pairs"]]
 
@@ -142,7 +142,7 @@ class _Pair:
         return not -self._limit <= self._apart <= self._limit
 
 
-def _inconsistent(settings, board, rate_hz):
+def _inconsistent(settings, board, rate_hz, available):
     """The estimator's innovations are larger than it believes possible, on the average."""
     limit = settings["limit_nis"]
     share = 1 / (settings["average_s"] * rate_hz)
@@ -163,7 +163,7 @@ def _inconsistent(settings, board, rate_hz):
     return cause
 
 
-def _astray(settings, board, rate_hz):
+def _astray(settings, board, rate_hz, available):
     """The vehicle is outside the volume that it may swim in: x, y and depth between low and high."""
     fields = ("x_m", "y_m", "depth_m")
     low = settings["low_m"]
@@ -179,25 +179,24 @@ def _astray(settings, board, rate_hz):
     return cause
 
 
-def _pilot_lost(settings, board, rate_hz):
+def _pilot_lost(settings, board, rate_hz, available):
     """Mode manual, and the sticks have not been heard for longer than allowed."""
     limit = int(settings["limit_s"] * rate_hz)
     return lambda state: state.asked == modes.MANUAL and state.sticks_age > limit
 
 
-def _station_lost(settings, board, rate_hz):
+def _station_lost(settings, board, rate_hz, available):
     """A ground station was there, and has not been heard for longer than allowed."""
     limit = int(settings["limit_s"] * rate_hz)
     return lambda state: limit < state.station_age < NEVER
 
 
-def _mode_unable(settings, board, rate_hz):
+def _mode_unable(settings, board, rate_hz, available):
     """The mode that was asked for needs an estimate that the vehicle does not have."""
-    available = settings["modes"]
     return lambda state: bool(modes.missing(state.asked, available, state.estimate))
 
 
-def _not_following(settings, board, rate_hz):
+def _not_following(settings, board, rate_hz, available):
     """An actuator does not do what it is told."""
     channels = [board.actuator(name) for name in settings["actuators"]]
 
@@ -210,7 +209,7 @@ def _not_following(settings, board, rate_hz):
     return cause
 
 
-def _host(settings, board, rate_hz):
+def _host(settings, board, rate_hz, available):
     """The computer says so of itself."""
     word = settings["word"]
     return lambda state: state.host.get(word, False)

@@ -21,7 +21,9 @@ class Decider:
         self._speed_lag_s = settings["speed_lag_s"]
         self._brake_m_s2 = settings["brake_m_s2"]
         self._accelerate_m_s2 = settings["accelerate_m_s2"]
-        self._hull = settings["hull"]  # circles: x ahead of the first joint, radius
+        self._hull = [
+            (circle.x_m, circle.radius_m) for circle in settings["hull"]
+        ]  # circles: x ahead of the first joint, radius
         self._hull_m = max([abs(along_m) + radius_m for along_m, radius_m in self._hull])
         self._turns = settings["turn_rates_rad_s"]
         self._shares = settings["speed_shares"]

@@ -15,6 +15,8 @@ value), and `changed()` is called when something in it, or below it, has become 
 from types import FunctionType, MethodType
 from typing import Any
 
+from msgspec import Struct
+
 PLAIN = (bool, int, float, str, bytes, type(None))
 
 
@@ -89,7 +91,7 @@ class _Graft:
             return living, False
         if living is before:  # settings themselves, which nobody changes in place
             return (after, True) if not _same(before, after) else (living, False)
-        if isinstance(before, PLAIN) or isinstance(after, PLAIN) or hasattr(before, "tolist"):
+        if isinstance(before, (*PLAIN, Struct)) or isinstance(after, PLAIN) or hasattr(before, "tolist"):
             if _same(before, after) or not _same(living, before):
                 return living, False
             return after, True
@@ -117,6 +119,8 @@ def _same(one: Any, other: Any) -> bool:
         return _same(one.tolist(), other.tolist())
     if isinstance(one, list | tuple):
         return len(one) == len(other) and all(_same(a, b) for a, b in zip(one, other, strict=True))
+    if isinstance(one, Struct):
+        return all(_same(getattr(one, key), getattr(other, key)) for key in one.__struct_fields__)
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
     return bool(one == other) or (one != one and other != other)

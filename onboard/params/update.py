@@ -9,6 +9,9 @@ microcontroller orders.
 
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from caudal.onboard.params.hot_update import hot_update
 
 
@@ -83,6 +86,11 @@ class Params:
         self._fresh = after
 
 
+def without_params(settings: Any) -> Any:
+    """Settings of a loop that nobody tunes."""
+    return replace(settings, params=[])
+
+
 def checked(about: dict[str, dict[str, Any]], name: str, value: Any) -> tuple[Any, str | None]:
     """(the value as its parameter has it, why it is refused or None)."""
     if name not in about:
@@ -101,7 +109,7 @@ def checked(about: dict[str, dict[str, Any]], name: str, value: Any) -> tuple[An
     return float(value), None
 
 
-def changed(settings: dict[str, Any], param: dict[str, Any], value: float) -> dict[str, Any]:
+def changed(settings: Any, param: Any, value: float) -> Any:
     """The settings with one number another; what does not hold it is shared, not copied."""
     for path, factor in param["places"]:
         settings = _with(settings, path, value if factor == 1 else factor * value)
@@ -109,6 +117,9 @@ def changed(settings: dict[str, Any], param: dict[str, Any], value: float) -> di
 
 
 def _with(node: Any, path: list[Any], value: Any) -> Any:
+    if isinstance(node, Struct):
+        key = path[0]
+        return replace(node, **{key: value if len(path) == 1 else _with(getattr(node, key), path[1:], value)})
     copy = node.copy()
     copy[path[0]] = value if len(path) == 1 else _with(node[path[0]], path[1:], value)
     return copy

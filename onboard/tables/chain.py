@@ -6,10 +6,21 @@ Typed structs; CPython only.
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, Meta, UnsetType, field
+from msgspec import Meta, field
 
-from caudal.onboard.tables.scenario import _Scenario
-from caudal.onboard.tables.types import Length, NotNegative, Number, Physical, Positive, Share, Table
+from caudal.hal.tables.types import (
+    Length,
+    Named,
+    NotNegative,
+    Number,
+    Physical,
+    Positive,
+    Share,
+    Table,
+    tag_of,
+)
+from caudal.onboard.tables.control import ControlTable
+from caudal.onboard.tables.scenario import ScenarioTable
 
 Three = Annotated[list[Number], Meta(min_length=3, max_length=3)]
 Six = Annotated[list[NotNegative], Meta(min_length=6, max_length=6)]
@@ -59,7 +70,7 @@ class Soft(Table, kw_only=True, frozen=True):
     half: Part
 
 
-class ChainThruster(Table, kw_only=True, frozen=True):
+class ChainThruster(Named, kw_only=True, frozen=True):
     """Where a thruster sits on its module, and which way it pushes when told a force above 0."""
 
     module: str
@@ -106,18 +117,27 @@ class PostureTable(Table, kw_only=True, frozen=True):
     stuck_s: Positive = 1.0  # ... for so long is taken as it is
 
 
-class ChainControl(Table, tag_field="kind", tag="chain", kw_only=True, frozen=True):
-    """Aims in order of priority for a chain of modules and soft joints (chain/priority.py)."""
-
+class _Chain(ControlTable, kw_only=True, frozen=True):
     solver: Literal["hierarchy", "law"] = "hierarchy"
     module: Annotated[list[Module], Meta(min_length=2)]
     soft: Annotated[list[Soft], Meta(min_length=1)]
-    thruster: Annotated[dict[str, ChainThruster], Meta(min_length=1)]
     limits: Limits
     clearance: ClearanceTable
     filter: ChainFilter
     posture: PostureTable = PostureTable()
     dead: list[str] = []  # thrusters known to be: nothing is asked of them
+
+
+class ChainControl(_Chain, tag="chain", kw_only=True, frozen=True):
+    """Aims in order of priority for a chain of modules and soft joints (chain/priority.py)."""
+
+    thruster: Annotated[dict[str, ChainThruster], Meta(min_length=1)]
+
+
+class Chain(_Chain, tag="chain", kw_only=True, frozen=True):
+    """The same as a loop has it."""
+
+    thruster: list[ChainThruster]
 
 
 class Row(Table, kw_only=True, frozen=True):
@@ -138,6 +158,10 @@ class AimTable(Table, tag_field="kind", kw_only=True, frozen=True):
     leash: Positive = 0.2  # m or rad: what is further off is not asked for more
     damping: Share = 0.02
     rows: list[Row] = []
+
+    @property
+    def kind(self) -> str:
+        return tag_of(self)
 
 
 class FrameAimTable(AimTable, kw_only=True, frozen=True):
@@ -198,18 +222,18 @@ class Obstacle(Table, kw_only=True, frozen=True):
 
     x_m: Number
     y_m: Number
-    depth_m: Number | UnsetType = UNSET  # without it, a pipe
+    depth_m: Number | None = None  # without it, a pipe
     radius_m: Positive
 
 
-class AimsTask(_Scenario, tag="aims", kw_only=True, frozen=True):
+class AimsTask(ScenarioTable, tag="aims", kw_only=True, frozen=True):
     aims: Annotated[list[AnyAim], Meta(min_length=1)]  # the first is served first
     bend_max_deg: Annotated[float, Meta(ge=10, le=89)] | None = None  # less than control.limits has it
     obstacles: list[Obstacle] = []
 
 
 def control_problems(
-    control: ChainControl, actuators: dict[str, dict[str, Any]], sensors: set[str]
+    control: ChainControl, actuators: dict[str, Any], sensors: set[str]
 ) -> Iterator[tuple[str, str]]:
     """What does not fit: (key below control, what to do)."""
     modules = [module.name for module in control.module]
@@ -225,7 +249,7 @@ def control_problems(
             if sensor not in sensors:
                 yield f"soft.{k}.coordinates", f'there is no sensor "{sensor}"'
         for chamber in soft.chambers:
-            if actuators.get(chamber, {}).get("map") != "valve":
+            if chamber not in actuators or actuators[chamber].map != "valve":
                 yield f"soft.{k}.chambers", f'"{chamber}" is not a valve; name one of [actuator]'
             elif actuators[chamber]["max_pa"] <= control.posture.ease_pa:
                 most = f"{actuators[chamber]['max_pa']:g} Pa"
@@ -235,7 +259,7 @@ def control_problems(
         if soft.stiff_pa <= soft.soft_pa:
             yield f"soft.{k}.stiff_pa", f"{soft.stiff_pa:g} is not above soft_pa, {soft.soft_pa:g}"
     for name, thruster in control.thruster.items():
-        if actuators.get(name, {}).get("map") != "thruster":
+        if name not in actuators or actuators[name].map != "thruster":
             yield f"thruster.{name}", "is not a thruster of [actuator]"
         if thruster.module not in modules:
             yield (

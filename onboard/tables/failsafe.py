@@ -8,92 +8,96 @@ name of its own and a `trigger` is a row of the vehicle's own. CPython only.
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta
 
+from caudal.hal.tables.types import Named, Number, Wide, named, tag_of
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard.core.failsafe import ACTIONS
-from caudal.onboard.tables.types import Number, Table
 
 Action = Literal["warn", "slow", "hold", "surface", "drop", "neutral", "disarm"]
 Names = Annotated[list[str], Meta(min_length=1)]
-Wide = Annotated[float, Meta(ge=-1e9, le=1e9)]
 
 
-class _Row(Table, tag_field="trigger", kw_only=True, frozen=True):
+class RuleTable(Named, tag_field="trigger", kw_only=True, frozen=True):
+    """What every failsafe rule has, whatever triggers it."""
+
     action: Action
     delay_s: Annotated[float, Meta(ge=0, le=600)] = 0.0  # the cause lasts so long before the row is active
     clear_s: Annotated[float, Meta(ge=0, le=3600)] = 0.0  # and is gone so long before it clears
     latched: bool = False  # stays until a person has taken note
 
+    @property
+    def trigger(self) -> str:
+        return tag_of(self)
 
-class NotArmed(_Row, tag="not_armed", kw_only=True, frozen=True):
+
+class NotArmed(RuleTable, tag="not_armed", kw_only=True, frozen=True):
     pass
 
 
-class BadCommand(_Row, tag="bad_command", kw_only=True, frozen=True):
+class BadCommand(RuleTable, tag="bad_command", kw_only=True, frozen=True):
     pass
 
 
-class Overrun(_Row, tag="overrun", kw_only=True, frozen=True):
+class Overrun(RuleTable, tag="overrun", kw_only=True, frozen=True):
     limit_ticks: Annotated[float, Meta(gt=0, le=20)] = 1.0
 
 
-class Stalled(_Row, tag="stalled", kw_only=True, frozen=True):
+class Stalled(RuleTable, tag="stalled", kw_only=True, frozen=True):
     limit_s: Annotated[float, Meta(gt=0, le=5)] = 0.5
 
 
-class ReadingLost(_Row, tag="reading_lost", kw_only=True, frozen=True):
+class ReadingLost(RuleTable, tag="reading_lost", kw_only=True, frozen=True):
     sensors: Names
 
 
-class Silence(_Row, tag="silence", kw_only=True, frozen=True):
+class Silence(RuleTable, tag="silence", kw_only=True, frozen=True):
     pass
 
 
-class Outside(_Row, tag="outside", kw_only=True, frozen=True):
+class Outside(RuleTable, tag="outside", kw_only=True, frozen=True):
     sensors: Names
     low: Wide | None = None  # in the sensors' unit
     high: Wide | None = None
 
 
-class Tilted(_Row, tag="tilted", kw_only=True, frozen=True):
+class Tilted(RuleTable, tag="tilted", kw_only=True, frozen=True):
     sensors: Names
     limit_deg: Annotated[float, Meta(ge=5, le=179)] = 100.0
 
 
-class Implausible(_Row, tag="implausible", kw_only=True, frozen=True):
+class Implausible(RuleTable, tag="implausible", kw_only=True, frozen=True):
     pairs: Annotated[list[tuple[str, str]], Meta(min_length=1)]  # an angle's sensor and its rate's
     limit_rad: Annotated[float, Meta(ge=0.05, le=3)] = 0.8
 
 
-class Inconsistent(_Row, tag="inconsistent", kw_only=True, frozen=True):
+class Inconsistent(RuleTable, tag="inconsistent", kw_only=True, frozen=True):
     limit_nis: Annotated[float, Meta(ge=2, le=50)] = 12.0
     average_s: Annotated[float, Meta(ge=0.1, le=60)] = 2.0
 
 
-class Astray(_Row, tag="astray", kw_only=True, frozen=True):
+class Astray(RuleTable, tag="astray", kw_only=True, frozen=True):
     low_m: Annotated[list[Number], Meta(min_length=3, max_length=3)]  # x, y, depth
     high_m: Annotated[list[Number], Meta(min_length=3, max_length=3)]
 
 
-class PilotLost(_Row, tag="pilot_lost", kw_only=True, frozen=True):
+class PilotLost(RuleTable, tag="pilot_lost", kw_only=True, frozen=True):
     limit_s: Annotated[float, Meta(ge=0.2, le=10)] = 1.0
 
 
-class StationLost(_Row, tag="station_lost", kw_only=True, frozen=True):
+class StationLost(RuleTable, tag="station_lost", kw_only=True, frozen=True):
     limit_s: Annotated[float, Meta(ge=1, le=600)] = 5.0
 
 
-class ModeUnable(_Row, tag="mode_unable", kw_only=True, frozen=True):
+class ModeUnable(RuleTable, tag="mode_unable", kw_only=True, frozen=True):
     pass
 
 
-class NotFollowing(_Row, tag="not_following", kw_only=True, frozen=True):
+class NotFollowing(RuleTable, tag="not_following", kw_only=True, frozen=True):
     actuators: Names
 
 
-class Host(_Row, tag="host", kw_only=True, frozen=True):
+class Host(RuleTable, tag="host", kw_only=True, frozen=True):
     word: Literal["bus_hung", "computer_hot", "under_voltage", "storage_full", "clock_jumped", "params_lost"]
 
 
@@ -194,10 +198,10 @@ OVER_SHARE = 1.15  # of a chamber's highest pressure
 def read(
     file: VehicleFile,
     estimate: Any,
-    actuators: dict[str, dict[str, Any]],
-    sensors: dict[str, dict[str, Any]],
-) -> dict[str, Any]:
-    """The vehicle's rows by name, in the table's order; then those of its own."""
+    actuators: dict[str, Any],
+    sensors: dict[str, Any],
+) -> list[RuleTable]:
+    """The vehicle's rules in the table's order; then those of its own."""
     told = file.tables.get("failsafe", {})
     if not isinstance(told, dict) or not all(isinstance(table, dict) for table in told.values()):
         raise file.error("failsafe", "holds tables, one a row: [failsafe.leak], [failsafe.too_deep], ...")
@@ -226,7 +230,7 @@ def read(
             rows[name] = file.make(f"failsafe.{name}", table, Row)  # type: ignore[arg-type]
     for name, row in rows.items():
         _check(file, f"failsafe.{name}", row, actuators, sensors)
-    return rows
+    return named(rows)
 
 
 def _bind(file: VehicleFile, name: str, row: Any, standard: Standard) -> None:
@@ -248,7 +252,7 @@ def _bind(file: VehicleFile, name: str, row: Any, standard: Standard) -> None:
 
 
 def _parts(
-    name: str, estimate: Any, actuators: dict[str, dict[str, Any]], sensors: dict[str, dict[str, Any]]
+    name: str, estimate: Any, actuators: dict[str, Any], sensors: dict[str, Any]
 ) -> dict[str, Any] | None:
     """What the vehicle itself gives a standard row to look at; None: it has no such part."""
     if name == "attitude_lost":
@@ -274,7 +278,7 @@ def _parts(
         return {"sensors": [name]} if name in sensors else None
     if name in ("servo_stalled", "thruster_dead", "valve_stuck"):
         kind = name.split("_")[0]
-        return _some("actuators", [a for a, s in actuators.items() if s["map"] == kind and "feedback" in s])
+        return _some("actuators", [a for a, s in actuators.items() if s["map"] == kind and s["feedback"]])
     if name == "over_pressure":
         valves = [s for s in actuators.values() if s["map"] == "valve" and s["pressure"]]
         if not valves:
@@ -300,16 +304,16 @@ def _check(
     file: VehicleFile,
     key: str,
     row: Any,
-    actuators: dict[str, dict[str, Any]],
-    sensors: dict[str, dict[str, Any]],
+    actuators: dict[str, Any],
+    sensors: dict[str, Any],
 ) -> None:
     pairs = [sensor for pair in getattr(row, "pairs", ()) for sensor in pair]
-    for where, kind, named, present in (
+    for where, kind, names, present in (
         ("sensors", "sensor", getattr(row, "sensors", ()), sensors),
         ("pairs", "sensor", pairs, sensors),
         ("actuators", "actuator", getattr(row, "actuators", ()), actuators),
     ):
-        for name in named:
+        for name in names:
             if name not in present:
                 problem = f'there is no {kind} "{name}"; there are {", ".join(sorted(present))}'
                 raise file.error(f"{key}.{where}", problem)
@@ -330,7 +334,3 @@ def _check(
                 raise file.error(f"{key}.low_m.{k}", f"must be below high_m.{k}, {high_m:g}")
     if row.action == "drop" and not file.tables.get("surface", {}).get("drop"):
         raise file.error(f"{key}.action", "there is nothing to drop: [surface] has no `drop`")
-
-
-def plain(rows: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{"name": name, **msgspec.to_builtins(row)} for name, row in rows.items()]

@@ -5,25 +5,32 @@ CPython only.
 
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta
 
 from caudal.hal.core.build import UNITS
 from caudal.hal.core.fixed_point import fixed
+from caudal.hal.tables.types import NotNegative, Positive, Table, Wide
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard.tables.scenario import SteeringTable
-from caudal.onboard.tables.types import NotNegative, Positive, Table
-
-Wide = Annotated[float, Meta(ge=-1e9, le=1e9)]
 
 
-class SurfaceTable(Table, kw_only=True, frozen=True):
-    """What brings the vehicle up, without a sensor: `by` says by what, the rest is how."""
-
+class _Surface(Table, kw_only=True, frozen=True):
     by: Literal["buoyancy", "thrust", "gait"]
     frequency_hz: Annotated[float, Meta(ge=0, le=20)] = 0.0  # of the gait meanwhile
+
+
+class SurfaceTable(_Surface, kw_only=True, frozen=True):
+    """What brings the vehicle up, without a sensor: `by` says by what, the rest is how."""
+
     commands: dict[str, Wide] = {}  # of other actuators, SI
     drop: dict[str, Wide] = {}  # what lets the ballast go, SI
+
+
+class Surface(_Surface, kw_only=True, frozen=True):
+    """The same as a loop has it: actuators and their commands, fixed point."""
+
+    commands: list[tuple[str, int]]
+    drop: list[tuple[str, int]]
 
 
 class SticksTable(Table, kw_only=True, frozen=True):
@@ -42,8 +49,16 @@ class MissionTable(Table, kw_only=True, frozen=True):
     steering: SteeringTable | None = None
 
 
-def read(file: VehicleFile, actuators: dict[str, dict[str, Any]], gait: Any, guided: bool) -> dict[str, Any]:
-    """Plain settings of the three; None where the file has no such table."""
+class Modes(Table, kw_only=True, frozen=True):
+    """The three tables; None where the file has no such table."""
+
+    surface: Surface | None
+    sticks: SticksTable | None
+    mission: MissionTable | None
+
+
+def read(file: VehicleFile, actuators: dict[str, Any], gait: Any, guided: bool) -> Modes:
+    """The three tables, checked against the channels."""
     surface = file.read("surface", SurfaceTable) if "surface" in file.tables else None
     sticks = file.read("sticks", SticksTable) if "sticks" in file.tables else None
     mission = file.read("mission", MissionTable) if "mission" in file.tables else None
@@ -57,16 +72,20 @@ def read(file: VehicleFile, actuators: dict[str, dict[str, Any]], gait: Any, gui
         for key in ("speed_m_s", "steering"):
             if getattr(mission, key) is None:
                 raise file.error(f"mission.{key}", "is required of a vehicle that swims with its tail")
-    plain: dict[str, Any] = msgspec.to_builtins({"surface": surface, "sticks": sticks, "mission": mission})
-    if plain["surface"]:
-        for key in ("commands", "drop"):  # a list: a microcontroller's dictionaries have no order
-            plain["surface"][key] = [(name, fixed(value)) for name, value in plain["surface"][key].items()]
-    return plain
+    return Modes(surface=_lowered(surface) if surface else None, sticks=sticks, mission=mission)
 
 
-def _check_surface(
-    file: VehicleFile, surface: SurfaceTable, actuators: dict[str, dict[str, Any]], gait: Any
-) -> None:
+def _lowered(table: SurfaceTable) -> Surface:
+    """Lists in place of tables: a microcontroller's dictionaries have no order."""
+    return Surface(
+        by=table.by,
+        frequency_hz=table.frequency_hz,
+        commands=[(name, fixed(value)) for name, value in table.commands.items()],
+        drop=[(name, fixed(value)) for name, value in table.drop.items()],
+    )
+
+
+def _check_surface(file: VehicleFile, surface: SurfaceTable, actuators: dict[str, Any], gait: Any) -> None:
     if surface.by == "gait" and not (gait and surface.frequency_hz):
         raise file.error("surface.by", "by gait needs a [gait] and a frequency_hz above 0")
     if surface.by == "thrust" and not surface.commands:

@@ -6,19 +6,20 @@
     high = 3.0
     about = "fastest tail-beat"
 
-CPython only. `read` gives plain settings; `end_problem` is for `caudal check`: no value within a range may be refused.
+CPython only. `end_problem` is for `caudal check`: no value within a range may be refused.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
+from caudal.hal.tables.types import Named, Number, Table
 from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
 from caudal.hal.vehicle_file.wording import did_you_mean, unit_of
-from caudal.onboard.tables.types import Number, Table
 
 NAME = re.compile(r"[A-Z][A-Z0-9_]{0,15}")  # what MAVLink can carry
 MOST = 1000
@@ -28,7 +29,7 @@ TABLES = (
 )
 LISTED = {"failsafe": "failsafes", "actuator": "actuators", "sensor": "sensors", "scenario": "scenarios"}
 
-Ends = Sequence[tuple[dict[str, Any], float]]  # parameters with a value each
+Ends = Sequence[tuple["Param", float]]  # parameters with a value each
 
 
 class ParamTable(Table, kw_only=True, frozen=True):
@@ -40,12 +41,28 @@ class ParamTable(Table, kw_only=True, frozen=True):
     armed: bool = True  # may it be set while the vehicle is armed
 
 
-def read(file: VehicleFile, settings: dict[str, Any]) -> list[dict[str, Any]]:
-    """The parameters as plain settings. `places`: where the value stands in `settings`, each with a factor."""
+class Param(Named, kw_only=True, frozen=True):
+    """A parameter as a loop has it. `places`: where its value stands in the settings, each with a factor."""
+
+    key: str
+    unit: str
+    low: float
+    high: float
+    default: float
+    about: str
+    kind: Literal["int", "float"]
+    armed: bool
+    live: bool  # a running loop can take it
+    places: list[tuple[list[str | int], int]]
+
+
+def read(file: VehicleFile, settings: Any) -> list[Param]:
+    """The parameters of the file, checked."""
     params: dict[str, ParamTable] = file.read("param", dict[str, ParamTable])
     if len(params) > MOST:
         raise file.error("param", f"has {len(params)} parameters; {MOST} are enough")
-    plain, keys = [], {}  # type: ignore[var-annotated]
+    found: list[Param] = []
+    keys: dict[str, str] = {}
     for name, param in params.items():
         where = f"param.{name}"
         if not NAME.fullmatch(name):
@@ -55,17 +72,17 @@ def read(file: VehicleFile, settings: dict[str, Any]) -> list[dict[str, Any]]:
         if param.key in keys:
             raise file.error(f"{where}.key", f'"{param.key}" is {keys[param.key]}\'s already')
         keys[param.key] = name
-        plain.append(_plain(file, name, param, settings))
-    return plain
+        found.append(_lowered(file, name, param, settings))
+    return found
 
 
-def _plain(file: VehicleFile, name: str, param: ParamTable, settings: dict[str, Any]) -> dict[str, Any]:
+def _lowered(file: VehicleFile, name: str, param: ParamTable, settings: Any) -> Param:
     where = f"param.{name}"
     places = _places(file, f"{where}.key", param.key, settings)
     default = _look_up(settings, places[0][0])
     if isinstance(default, bool) or not isinstance(default, int | float):
         raise file.error(f"{where}.key", f'"{param.key}" is no number; a parameter is one')
-    kind = "int" if isinstance(default, int) else "float"
+    kind: Literal["int", "float"] = "int" if isinstance(default, int) else "float"
     low, high = param.low, param.high
     if kind == "int" and not (low == int(low) and high == int(high)):
         raise file.error(where, f'"{param.key}" takes whole numbers; so must low and high be')
@@ -76,24 +93,24 @@ def _plain(file: VehicleFile, name: str, param: ParamTable, settings: dict[str, 
             raise file.error(where, f'"{param.key}" is {default:g}, outside {low:g} to {high:g}; change one')
         low, high = min(low, default), max(high, default)  # who says --set means it
     number: Callable[[float], float] = int if kind == "int" else float
-    return {
-        "name": name,
-        "key": param.key,
-        "unit": unit_of(param.key.split(".")[-1]) if param.unit is None else param.unit,
-        "low": number(low),
-        "high": number(high),
-        "default": default,
-        "about": param.about,
-        "kind": kind,
-        "armed": param.armed,
-        "live": is_live(param.key, settings),
-        "places": places,
-    }
+    return Param(
+        name=name,
+        key=param.key,
+        unit=unit_of(param.key.split(".")[-1]) if param.unit is None else param.unit,
+        low=number(low),
+        high=number(high),
+        default=default,
+        about=param.about,
+        kind=kind,
+        armed=param.armed,
+        live=is_live(param.key, settings),
+        places=places,
+    )
 
 
-def is_live(key: str, settings: dict[str, Any]) -> bool:
+def is_live(key: str, settings: Any) -> bool:
     """Can a loop that runs take it. A chain's plan is half a second of work: its numbers wait for the next start."""
-    return key.startswith("failsafe.") or settings["control"]["kind"] != "chain"
+    return key.startswith("failsafe.") or settings.control.kind != "chain"
 
 
 def _told(file: VehicleFile, key: str) -> bool:
@@ -101,7 +118,7 @@ def _told(file: VehicleFile, key: str) -> bool:
     return any(f"{key}.".startswith(f"{line.partition('=')[0].strip()}.") for line in file.overrides)
 
 
-def _places(file: VehicleFile, where: str, key: str, settings: dict[str, Any]) -> list[list[Any]]:
+def _places(file: VehicleFile, where: str, key: str, settings: Any) -> list[tuple[list[str | int], int]]:
     """Where a key's value stands in the settings: the first is the value itself, others follow it by a factor."""
     parts = key.split(".")
     if parts[0] not in TABLES:
@@ -112,41 +129,51 @@ def _places(file: VehicleFile, where: str, key: str, settings: dict[str, Any]) -
     for part in [LISTED.get(parts[0], parts[0]), *parts[1:]]:
         step = _step(node, part)
         if step is None:
-            known = [one["name"] for one in node if isinstance(one, dict)] if isinstance(node, list) else node
-            hint = did_you_mean(part, known) if isinstance(known, dict | list) else ""
+            known = [getattr(one, "name", "") for one in node] if isinstance(node, list) else _keys(node)
+            hint = did_you_mean(part, known)
             raise file.error(where, f'there is no "{key}" in this file{hint}')
         path.append(step)
-        node = node[step]
-    places: list[list[Any]] = [[path, 1]]
+        node = _into(node, step)
+    places: list[tuple[list[str | int], int]] = [(path, 1)]
     if key == "gait.frequency_hz":  # what `swim` beats at
         for name, scenario in file.tables.get("scenario", {}).items():
             if scenario["task"] == "swim":
                 backward = scenario.get("backward", False)
-                places.append([["scenarios", name, "rows", 0, "frequency_hz"], -1 if backward else 1])
+                places.append((["scenarios", name, "rows", 0, "frequency_hz"], -1 if backward else 1))
     return places
 
 
 def _step(node: Any, part: str) -> str | int | None:
-    """How a part of a key enters plain settings: a key, an index, or the index of the entry with that name."""
-    if isinstance(node, dict):
-        return part if part in node else None
+    """How a part of a key enters the settings: a key, an index, or the index of the entry with that name."""
+    if isinstance(node, dict | Struct):
+        return part if part in _keys(node) else None
     if isinstance(node, list):
         for k, entry in enumerate(node):
-            if isinstance(entry, dict) and entry.get("name") == part:
+            if getattr(entry, "name", None) == part:
                 return k
         if part.isdecimal() and int(part) < len(node):
             return int(part)
     return None
 
 
-def _look_up(settings: Any, path: list[Any]) -> Any:
+def _keys(node: Any) -> list[str]:
+    if isinstance(node, Struct):
+        return list(node.__struct_fields__)
+    return list(node) if isinstance(node, dict) else []
+
+
+def _into(node: Any, step: str | int) -> Any:
+    return getattr(node, str(step)) if isinstance(node, Struct) else node[step]
+
+
+def _look_up(settings: Any, path: Sequence[str | int]) -> Any:
     for step in path:
-        settings = settings[step]
+        settings = _into(settings, step)
     return settings
 
 
 def end_problem(
-    file: VehicleFile, params: list[dict[str, Any]], read_again: Callable[[VehicleFile], dict[str, Any]]
+    file: VehicleFile, params: list[Param], read_again: Callable[[VehicleFile], Any]
 ) -> VehicleFileError | None:
     """Trial readings at the ends of the ranges, so that any two stand at either end together: what the file would
     refuse, and what would be another number at the next start than in a loop that runs."""
@@ -158,10 +185,8 @@ def end_problem(
     for ends in _corners(params):
         if refused(ends):
             few = _fewest(ends, refused)
-            words = " with ".join(f"{param['key']} = {value:g}" for param, value in few)
-            return file.error(
-                f"param.{few[0][0]['name']}", f"{words} is within its range, but {refused(few)}"
-            )
+            words = " with ".join(f"{param.key} = {value:g}" for param, value in few)
+            return file.error(f"param.{few[0][0].name}", f"{words} is within its range, but {refused(few)}")
     return None
 
 
@@ -180,26 +205,27 @@ def _fewest(ends: Ends, refused: Callable[[Ends], str | None]) -> Ends:
     return ends
 
 
-def _corners(params: list[dict[str, Any]]) -> Iterator[Ends]:
+def _corners(params: list[Param]) -> Iterator[Ends]:
     """All in the middle, all low, all high, and by each bit of their numbers: two numbers differ in a bit."""
     yield [(param, _middle(param)) for param in params]
     for bit in range(max(len(params) - 1, 0).bit_length() + 1):
         for turned in (0, 1):
             yield [
-                (param, param["high" if (k >> bit & 1) ^ turned else "low"]) for k, param in enumerate(params)
+                (param, param.high if (k >> bit & 1) ^ turned else param.low)
+                for k, param in enumerate(params)
             ]
 
 
-def _middle(param: dict[str, Any]) -> float:
-    total = param["low"] + param["high"]
-    return total // 2 if param["kind"] == "int" else total / 2
+def _middle(param: Param) -> float:
+    total = param.low + param.high
+    return total // 2 if param.kind == "int" else total / 2
 
 
 def _refused(
     file: VehicleFile,
-    settings: dict[str, Any],
+    settings: Any,
     ends: Ends,
-    read_again: Callable[[VehicleFile], dict[str, Any]],
+    read_again: Callable[[VehicleFile], Any],
 ) -> str | None:
     from caudal.onboard.params.update import changed  # which reads no file
 
@@ -209,24 +235,24 @@ def _refused(
         return str(error).replace(" (from --set)", "").removeprefix(f"{file.label}: ")
     for param, value in ends:
         settings = changed(settings, param, value)
-    if {**found, "params": None} != {**settings, "params": None}:
+    if replace(found, params=[]) != replace(settings, params=[]):
         return "it would change other settings, too; it cannot be tuned"
     return None
 
 
-def with_values(file: VehicleFile, settings: dict[str, Any], ends: Ends) -> VehicleFile:
+def with_values(file: VehicleFile, settings: Any, ends: Ends) -> VehicleFile:
     """The file with other values; tables and lists that it leaves to their defaults are made for them."""
     tables = msgspec.json.decode(msgspec.json.encode(file.tables))
     lines = []
     for param, value in ends:
         node = tables
-        parts, place = param["key"].split("."), param["places"][0][0]
+        parts, place = param.key.split("."), param.places[0][0]
         for k, part in enumerate(parts[:-1]):
             if isinstance(node, list):
-                node = node[place[k]]
+                node = _into(node, place[k])
                 continue
             default = _look_up(settings, place[: k + 1])
             node = node.setdefault(part, list(default) if parts[k + 1].isdecimal() else {})
         node[int(parts[-1]) if isinstance(node, list) else parts[-1]] = value
-        lines.append(f"{param['key']}={value}")
+        lines.append(f"{param.key}={value}")
     return VehicleFile(file.label, file.text, [*file.overrides, *lines], tables)

@@ -1,19 +1,33 @@
 """The control stack's tables of the vehicle file, put together and checked.
 
-CPython only. `read` gives plain settings that onboard/build.py (portable) builds a loop from.
+CPython only. `read` gives the Structs that onboard/build.py (portable) builds a loop from.
 """
 
 from typing import Any
 
-import msgspec
+from msgspec.structs import asdict, replace
 
 from caudal.hal.core.fixed_point import fixed
+from caudal.hal.tables.channels import Actuator, Channels, Sensor
+from caudal.hal.tables.types import Table, named
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard.tables import chain as spec_chain
 from caudal.onboard.tables import failsafe, modes, station
 from caudal.onboard.tables import trajectory as spec_trajectory
-from caudal.onboard.tables.chain import AimsTask, ChainControl
-from caudal.onboard.tables.scenario import Guided, Pursue, Row, Schedule, Swim, Track, Wander
+from caudal.onboard.tables.chain import AimsTask, Chain, ChainControl
+from caudal.onboard.tables.params import Param
+from caudal.onboard.tables.scenario import (
+    Guided,
+    Pursue,
+    Row,
+    RowTable,
+    ScenarioTable,
+    Schedule,
+    ScheduleTask,
+    Swim,
+    Track,
+    Wander,
+)
 from caudal.onboard.tables.stack import (
     EstimateTable,
     GuidanceTable,
@@ -25,10 +39,12 @@ from caudal.onboard.tables.stack import (
 )
 from caudal.onboard.tables.thrusters import (
     POSE_TASKS,
+    Follow,
     FollowTask,
     HoldTask,
     ManualTask,
     PilotTask,
+    Wrench,
     WrenchControl,
     control_problems,
     task_problems,
@@ -43,15 +59,44 @@ TABLES = (
 Gait = TailGait | UndulationGait
 Control = TailControl | UndulateControl | WrenchControl | ChainControl
 STILL = (WrenchControl, ChainControl)  # nothing beats
-Scenarios = dict[
-    str, Schedule | Swim | Wander | Track | Pursue | HoldTask | FollowTask | ManualTask | PilotTask | AimsTask
-]
+ScenarioTask = (
+    ScheduleTask | Swim | Wander | Track | Pursue | HoldTask | FollowTask | ManualTask | PilotTask | AimsTask
+)
+# The same as a loop has them.
+LoopControl = TailControl | UndulateControl | Wrench | Chain
+Scenario = Schedule | Wander | Track | Pursue | HoldTask | Follow | ManualTask | PilotTask | AimsTask
 
 
-def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    """The stack's settings, plain, with names checked against the HAL's channels."""
-    actuators = {channel["name"]: channel for channel in channels["actuators"]}
-    sensors = {channel["name"]: channel for channel in channels["sensors"]}
+class Stack(Table, kw_only=True, frozen=True):
+    """The control stack's tables as a loop is built from them."""
+
+    rate_hz: int
+    guide_hz: int
+    gait: Gait | None
+    control: LoopControl
+    estimate: EstimateTable
+    guidance: GuidanceTable | None
+    failsafes: list[failsafe.RuleTable]
+    surface: modes.Surface | None
+    sticks: modes.SticksTable | None
+    mission: modes.MissionTable | None
+    station: station.StationTable | None
+    scenarios: dict[str, Scenario]
+
+
+class Settings(Stack, kw_only=True, frozen=True):
+    """All that onboard/build.py builds a loop from: a board is sent objects with the same attributes."""
+
+    name: str
+    actuators: list[Actuator]
+    sensors: list[Sensor]
+    params: list[Param] = []
+
+
+def read(file: VehicleFile, channels: Channels) -> Stack:
+    """The stack's tables, with names checked against the HAL's channels."""
+    actuators = {channel.name: channel for channel in channels.actuators}
+    sensors = {channel.name: channel for channel in channels.sensors}
     loop = file.read("loop", LoopTable)
     control: Control = file.read("control", Control)  # type: ignore[arg-type]
     gait: Gait | None = None
@@ -59,7 +104,7 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
         gait = file.read("gait", Gait)  # type: ignore[arg-type]
     estimate = file.read("estimate", EstimateTable)
     guidance = file.read("guidance", GuidanceTable) if "guidance" in file.tables else None
-    scenarios = file.read("scenario", Scenarios)
+    scenarios = file.read("scenario", dict[str, ScenarioTask])
     trajectories = file.read("trajectory", spec_trajectory.Trajectories)
 
     if loop.rate_hz % loop.guide_hz or 1_000_000 % loop.rate_hz:
@@ -98,69 +143,70 @@ def read(file: VehicleFile, channels: dict[str, list[dict[str, Any]]]) -> dict[s
             raise file.error(f"scenario.{name}.task", 'needs [guidance] and a control.kind of "tail"')
         if isinstance(scenario, Swim) and gait and gait.frequency_hz is None:
             raise file.error(f"scenario.{name}.task", "swims at gait.frequency_hz, which is not given")
-    return {
-        "rate_hz": loop.rate_hz,
-        "guide_hz": loop.guide_hz,
-        "gait": gait and msgspec.to_builtins(gait),
-        "control": _plain_control(control),
-        "estimate": msgspec.to_builtins(estimate),
-        "guidance": guidance
-        and {
-            **msgspec.to_builtins(guidance),
-            "hull": [(circle.x_m, circle.radius_m) for circle in guidance.hull],
-        },
-        "failsafes": failsafe.plain(failsafes),
-        **modes.read(file, actuators, gait, guidance is not None),
-        **station.read(file, gait),
-        "scenarios": {
-            name: _plain_scenario(scenario, gait.frequency_hz if gait else None, trajectories)
-            for name, scenario in scenarios.items()
-        },
-    }
+    three = modes.read(file, actuators, gait, guidance is not None)
+    return Stack(
+        rate_hz=loop.rate_hz,
+        guide_hz=loop.guide_hz,
+        gait=gait,
+        control=_lowered_control(control),
+        estimate=estimate,
+        guidance=guidance,
+        failsafes=failsafes,
+        surface=three.surface,
+        sticks=three.sticks,
+        mission=three.mission,
+        station=station.read(file, gait),
+        scenarios={name: _lowered(scenario, gait, trajectories) for name, scenario in scenarios.items()},
+    )
 
 
-def for_board(settings: dict[str, Any], scenario: str) -> dict[str, Any]:
+def for_board(settings: Settings, scenario: str) -> Settings:
     """What a microcontroller needs of them: one scenario, and nothing that a pilot, a station or an operating system
     would have to tell, because it has none of them."""
-    kept = {key: value for key, value in settings.items() if key != "station"}
-    return {
-        **kept,
-        "scenarios": {scenario: settings["scenarios"][scenario]},
-        "failsafes": [row for row in settings["failsafes"] if row["trigger"] not in failsafe.OF_OTHERS],
-        "sticks": None,
-        "mission": None,
-        "params": None,
-    }
+    return replace(
+        settings,
+        scenarios={scenario: settings.scenarios[scenario]},
+        failsafes=[rule for rule in settings.failsafes if rule.trigger not in failsafe.OF_OTHERS],
+        station=None,
+        sticks=None,
+        mission=None,
+        params=[],
+    )
 
 
-def _plain_control(control: Control) -> dict[str, Any]:
+def _lowered_control(control: Control) -> LoopControl:
     """Thrusters as a list: a microcontroller's dictionaries have no order."""
-    plain: dict[str, Any] = msgspec.to_builtins(control)
-    if isinstance(control, STILL):
-        plain["thruster"] = [{"name": name, **place} for name, place in plain["thruster"].items()]
-    return plain
+    if isinstance(control, WrenchControl):
+        return Wrench(**(asdict(control) | {"thruster": named(control.thruster)}))
+    if isinstance(control, ChainControl):
+        return Chain(**(asdict(control) | {"thruster": named(control.thruster)}))
+    return control
 
 
-def _plain_scenario(
-    scenario: Any, own_hz: float | None, trajectories: spec_trajectory.Trajectories
-) -> dict[str, Any]:
-    plain: dict[str, Any] = msgspec.to_builtins(scenario)
+def _lowered(
+    scenario: ScenarioTask, gait: Gait | None, trajectories: spec_trajectory.Trajectories
+) -> Scenario:
+    """With trajectories in place of their names, and held actuators in fixed point; `swim` is a schedule of one row."""
+    common = {key: getattr(scenario, key) for key in ScenarioTable.__struct_fields__}
     if isinstance(scenario, FollowTask):
-        return plain | {"trajectory": msgspec.to_builtins(trajectories[scenario.trajectory])}
-    if isinstance(scenario, POSE_TASKS + (AimsTask,)):
-        return plain
-    if isinstance(scenario, Swim) and own_hz is not None:
-        row = Row(
+        return Follow(**(asdict(scenario) | {"trajectory": trajectories[scenario.trajectory]}))
+    if isinstance(scenario, ScheduleTask):
+        return Schedule(**common, rows=[_lowered_row(row) for row in scenario.rows])
+    if isinstance(scenario, Swim):
+        assert gait and gait.frequency_hz is not None, "checked above"
+        row = RowTable(
             at_s=0.0,
-            frequency_hz=-own_hz if scenario.backward else own_hz,
+            frequency_hz=-gait.frequency_hz if scenario.backward else gait.frequency_hz,
             amplitude=scenario.amplitude,
             deflection_deg=scenario.deflection_deg,
             hold=scenario.hold,
         )
-        plain |= {"task": "schedule", "rows": [msgspec.to_builtins(row)]}
-    for row in plain.get("rows", ()):
-        row["hold"] = [(name, fixed(value)) for name, value in row["hold"].items()]
-    return plain
+        return Schedule(**common, rows=[_lowered_row(row)])
+    return scenario
+
+
+def _lowered_row(row: RowTable) -> Row:
+    return Row(**(asdict(row) | {"hold": [(name, fixed(value)) for name, value in row.hold.items()]}))
 
 
 def _able(scenario: Any) -> tuple[type, ...]:
@@ -173,8 +219,8 @@ def _able(scenario: Any) -> tuple[type, ...]:
 def _check_control(
     file: VehicleFile,
     control: Control,
-    actuators: dict[str, dict[str, Any]],
-    sensors: dict[str, dict[str, Any]],
+    actuators: dict[str, Any],
+    sensors: dict[str, Any],
 ) -> None:
     if isinstance(control, ChainControl):
         for key, problem in spec_chain.control_problems(control, actuators, set(sensors)):
@@ -205,14 +251,14 @@ def _check_control(
             _check_servo(file, f"control.{key}", joint, actuators)
 
 
-def _check_servo(file: VehicleFile, key: str, joint: str, actuators: dict[str, dict[str, Any]]) -> None:
+def _check_servo(file: VehicleFile, key: str, joint: str, actuators: dict[str, Any]) -> None:
     if joint not in actuators:
         raise file.error(key, f'there is no actuator "{joint}"; there are {_names(actuators)}')
     if actuators[joint]["map"] != "servo":
         raise file.error(key, f'actuator "{joint}" is no servo; a joint needs one')
 
 
-def _check_gait(file: VehicleFile, gait: Gait, actuators: dict[str, dict[str, Any]]) -> None:
+def _check_gait(file: VehicleFile, gait: Gait, actuators: dict[str, Any]) -> None:
     for k, joint in enumerate(gait.joints):
         _check_servo(file, f"gait.joints.{k}", joint, actuators)
     for key in ("links_m" if isinstance(gait, TailGait) else "places_m", "turn_share"):
@@ -223,7 +269,7 @@ def _check_gait(file: VehicleFile, gait: Gait, actuators: dict[str, dict[str, An
             )
 
 
-def _check_sensor(file: VehicleFile, key: str, name: str, sensors: dict[str, dict[str, Any]]) -> None:
+def _check_sensor(file: VehicleFile, key: str, name: str, sensors: dict[str, Any]) -> None:
     if name and name not in sensors:
         raise file.error(key, f'there is no sensor "{name}"; there are {_names(sensors)}')
 
@@ -232,14 +278,14 @@ def _check_scenario(
     file: VehicleFile,
     key: str,
     scenario: Any,
-    actuators: dict[str, dict[str, Any]],
-    sensors: dict[str, dict[str, Any]],
+    actuators: dict[str, Any],
+    sensors: dict[str, Any],
 ) -> None:
     if isinstance(scenario, Swim):
         for name in scenario.hold:
             if name not in actuators:
                 raise file.error(f"{key}.hold", f'there is no actuator "{name}"')
-    elif isinstance(scenario, Schedule):
+    elif isinstance(scenario, ScheduleTask):
         times = [row.at_s for row in scenario.rows]
         if times != sorted(times):
             raise file.error(f"{key}.rows", "at_s must not fall from row to row")

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from caudal.onboard.tables.types import NotNegative, Number, Physical, Positive, Share, Table
+from caudal.hal.tables.types import NotNegative, Number, Physical, Positive, Share, Table, tag_of
 
 
 class SteeringTable(Table, kw_only=True, frozen=True):
@@ -14,35 +14,54 @@ class SteeringTable(Table, kw_only=True, frozen=True):
     limit: Positive
 
 
-class _Scenario(Table, tag_field="task", kw_only=True, frozen=True):
+class ScenarioTable(Table, tag_field="task", kw_only=True, frozen=True):
+    """What every scenario has, whatever its task."""
+
     about: str
     duration_s: Physical
     world: str = "open"
     set: list[str] = []  # KEY=VALUE, as --set: what this scenario changes of the vehicle file
     depth_m: NotNegative | None = None  # to hold, where the vehicle can; without it, the one it starts at
-    faults: list[
-        str
-    ] = []  # KIND:TARGET@AT+FOR: what goes wrong on the way, where it is simulated (docs/faults.md)
+    faults: list[str] = []  # KIND:TARGET@AT+FOR: what goes wrong in simulation (docs/faults.md)
+
+    @property
+    def task(self) -> str:
+        return tag_of(self)
 
 
-class Row(Table, kw_only=True, frozen=True):
-    """One line of a schedule; what it should lead to may stand beside it and is then checked."""
-
+class _Row(Table, kw_only=True, frozen=True):
     at_s: NotNegative
     frequency_hz: Number
     amplitude: Share = 1.0
     deflection_deg: Annotated[float, Meta(ge=-85, le=85)] = 0.0
     depth_m: NotNegative | None = None  # from here on
-    hold: dict[str, Number] = {}
     expect_speed_m_s: Number | None = None
     expect_turn_rate_deg_s: Number | None = None
 
 
-class Schedule(_Scenario, tag="schedule", kw_only=True, frozen=True):
-    rows: Annotated[list[Row], Meta(min_length=1)]
+class RowTable(_Row, kw_only=True, frozen=True):
+    """One line of a schedule; what it should lead to may be given with it and is then checked."""
+
+    hold: dict[str, Number] = {}
 
 
-class Swim(_Scenario, tag="swim", kw_only=True, frozen=True):
+class Row(_Row, kw_only=True, frozen=True):
+    """The same as a loop has it."""
+
+    hold: list[tuple[str, int]]  # actuators and their commands, fixed point
+
+
+class ScheduleTask(ScenarioTable, tag="schedule", kw_only=True, frozen=True):
+    rows: Annotated[list[RowTable], Meta(min_length=1)]
+
+
+class Schedule(ScenarioTable, tag="schedule", kw_only=True, frozen=True):
+    """A schedule as a loop has it."""
+
+    rows: list[Row]
+
+
+class Swim(ScenarioTable, tag="swim", kw_only=True, frozen=True):
     """The gait's own frequency from the start: a schedule of one row."""
 
     amplitude: Share = 1.0
@@ -51,7 +70,7 @@ class Swim(_Scenario, tag="swim", kw_only=True, frozen=True):
     hold: dict[str, Number] = {}
 
 
-class Guided(_Scenario, kw_only=True, frozen=True):
+class Guided(ScenarioTable, kw_only=True, frozen=True):
     comfort_m: Positive | None = None  # in the place of guidance.comfort_m, where a task leads near walls
 
 

@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from caudal.hal.tables.types import Length, NotNegative, Number, Physical, Positive, Share, Table, tag_of
+from caudal.onboard.tables.control import ControlTable
 from caudal.onboard.tables.thrusters import FilterTable
-from caudal.onboard.tables.types import Length, NotNegative, Number, Physical, Positive, Share, Table
 
 
 class LoopTable(Table, kw_only=True, frozen=True):
@@ -24,6 +25,10 @@ class _Gait(Table, tag_field="kind", kw_only=True, frozen=True):
     frequency_hz: Annotated[float, Meta(ge=0, le=20)] | None = None  # of a scenario that names none
     convergence_per_s: Annotated[float, Meta(ge=1, le=100)] = 14.0
     coupling_per_s: Annotated[float, Meta(ge=0.5, le=40)] = 8.0
+
+    @property
+    def kind(self) -> str:
+        return tag_of(self)
 
 
 class TailGait(_Gait, tag="tail", kw_only=True, frozen=True):
@@ -71,7 +76,7 @@ class NeckTable(Table, kw_only=True, frozen=True):
     heading_deg: Number | None = None  # without it, the heading it starts with
 
 
-class UndulateControl(Table, tag_field="kind", tag="undulate", kw_only=True, frozen=True):
+class UndulateControl(ControlTable, tag="undulate", kw_only=True, frozen=True):
     """A long body that undulates, with shells that keep it level and a neck that keeps its gaze."""
 
     frequency_max_hz: Annotated[float, Meta(gt=0, le=20)]
@@ -94,7 +99,7 @@ class DiveTable(Table, kw_only=True, frozen=True):
     limit_rad: Annotated[float, Meta(gt=0, le=1.5)] = 0.5
 
 
-class TailControl(Table, tag_field="kind", tag="tail", kw_only=True, frozen=True):
+class TailControl(ControlTable, tag="tail", kw_only=True, frozen=True):
     """A vehicle that swims with its tail: what the controller knows of how it does, and the tail's limits."""
 
     mass_kg: Physical

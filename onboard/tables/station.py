@@ -2,11 +2,11 @@
 
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
+from caudal.hal.tables.types import Table
 from caudal.hal.vehicle_file.reader import VehicleFile
-from caudal.onboard.tables.types import Table
 
 Axis = Literal["x", "-x", "y", "-y", "z", "-z", "r", "-r", "none"]
 
@@ -40,7 +40,8 @@ STICKS = AxesTable(ahead="x", port="-y", up="z", turn="-r")  # a vehicle with th
 THROTTLE = AxesTable(ahead="z", port="none", up="-x", turn="-r", z_neutral=0)  # one that beats: z is the beat
 
 
-def read(file: VehicleFile, gait: Any) -> dict[str, Any]:
+def read(file: VehicleFile, gait: Any) -> StationTable:
+    """The table, or its defaults; its axes as the vehicle moves, unless the file says otherwise."""
     station = file.read("station", StationTable) if "station" in file.tables else StationTable()
     axes = station.axes or (THROTTLE if gait else STICKS)
-    return {"station": msgspec.to_builtins(station) | {"axes": msgspec.to_builtins(axes)}}
+    return replace(station, axes=axes)

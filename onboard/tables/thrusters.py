@@ -8,8 +8,10 @@ from typing import Annotated, Any
 
 from msgspec import Meta, field
 
-from caudal.onboard.tables.scenario import _Scenario
-from caudal.onboard.tables.types import Length, NotNegative, Number, Physical, Positive, Table
+from caudal.hal.tables.types import Length, Named, NotNegative, Number, Physical, Positive, Table
+from caudal.onboard.tables.control import ControlTable
+from caudal.onboard.tables.scenario import ScenarioTable
+from caudal.onboard.tables.trajectory import TrajectoryTable
 
 Three = Annotated[list[Number], Meta(min_length=3, max_length=3)]
 Six = Annotated[list[Number], Meta(min_length=6, max_length=6)]
@@ -18,7 +20,7 @@ Pose = Annotated[list[Number], Meta(min_length=4, max_length=4)]  # x_m, y_m, de
 Stick = Annotated[list[Annotated[float, Meta(ge=-1, le=1)]], Meta(min_length=4, max_length=4)]
 
 
-class ThrusterPlace(Table, kw_only=True, frozen=True):
+class ThrusterPlace(Named, kw_only=True, frozen=True):
     """Where a thruster sits, which way it pushes when told a force above 0, and how slowly it answers."""
 
     at_m: Three
@@ -55,16 +57,25 @@ class Gains(Table, kw_only=True, frozen=True):
     yaw: AxisGains
 
 
-class WrenchControl(Table, tag_field="kind", tag="wrench", kw_only=True, frozen=True):
-    """A vehicle that holds any pose with its thrusters (control/hold.py)."""
-
-    thruster: Annotated[dict[str, ThrusterPlace], Meta(min_length=1)]
+class _Wrench(ControlTable, kw_only=True, frozen=True):
     model: ModelTable
     gains: Gains
     feed_forward: bool = True
     cruise: Annotated[list[Positive], Meta(min_length=4, max_length=4)]  # m/s, m/s, m/s, rad/s
     leash_m: Length = 0.5  # that the wanted pose may be ahead, by stick
     stick_s: Physical = 1.0  # from nothing to full speed
+
+
+class WrenchControl(_Wrench, tag="wrench", kw_only=True, frozen=True):
+    """A vehicle that holds any pose with its thrusters (control/pose_control.py)."""
+
+    thruster: Annotated[dict[str, ThrusterPlace], Meta(min_length=1)]
+
+
+class Wrench(_Wrench, tag="wrench", kw_only=True, frozen=True):
+    """The same as a loop has it."""
+
+    thruster: list[ThrusterPlace]
 
 
 class FilterTable(Table, kw_only=True, frozen=True):
@@ -89,7 +100,7 @@ class Rock(Table, kw_only=True, frozen=True):
     pitch_s: Physical = 4.0
 
 
-class _PoseTask(_Scenario, kw_only=True, frozen=True):
+class _PoseTask(ScenarioTable, kw_only=True, frozen=True):
     rock: Rock | None = None
 
 
@@ -99,6 +110,12 @@ class HoldTask(_PoseTask, tag="hold", kw_only=True, frozen=True):
 
 class FollowTask(_PoseTask, tag="follow", kw_only=True, frozen=True):
     trajectory: str
+
+
+class Follow(_PoseTask, tag="follow", kw_only=True, frozen=True):
+    """The same as a loop has it."""
+
+    trajectory: TrajectoryTable
 
 
 class StickRow(Table, kw_only=True, frozen=True):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from caudal.onboard.tables.types import Number, Table
+from caudal.hal.tables.types import Number, Table
 
 FREEDOMS = ("x", "y", "depth", "heading")
 SMOOTH = 1e-6  # m, m/s, m/s2 (rad ...) that two segments may differ by where they meet

@@ -1,12 +1,14 @@
 """Finds and reads vehicle files: what the control stack and the HAL make of one. CPython only."""
 
 from pathlib import Path
-from typing import Any
+
+from msgspec.structs import asdict, replace
 
 from caudal.hal.tables import channels as hal_spec
 from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
 from caudal.onboard.tables import params as onboard_spec_params
 from caudal.onboard.tables import read as onboard_spec
+from caudal.onboard.tables.read import Settings
 
 FOLDER = Path(__file__).parent
 OWN_TABLES = ("name", "about")
@@ -34,9 +36,9 @@ def find(name_or_path: str) -> str:
     return name_or_path
 
 
-def read(file: VehicleFile) -> dict[str, Any]:
-    """Plain settings of a vehicle: channels and control stack, every value checked."""
+def read(file: VehicleFile) -> Settings:
+    """A vehicle's settings: channels and control stack, every value checked."""
     channels = hal_spec.read(file)
     stack = onboard_spec.read(file, channels)
-    settings = {"name": file.read("name", str), **channels, **stack}
-    return settings | {"params": onboard_spec_params.read(file, settings)}
+    settings = Settings(name=file.read("name", str), **asdict(channels), **asdict(stack))
+    return replace(settings, params=onboard_spec_params.read(file, settings))

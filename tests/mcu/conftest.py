@@ -12,6 +12,7 @@ from tests.conftest import ROOT, Caudal, left_out
 
 BOARD = ROOT / "deploy" / "mcu" / "boards" / "pico-fish.toml"
 FAKES = ROOT / "tests" / "mcu" / "fake_machine"
+BOARD_PATH = f"{FAKES}:lib"  # the fake machine, and the folder that every board has on its path
 SMALL_WORDS = {
     "x86_64": "i386",
     "aarch64": "armhf",
@@ -70,5 +71,5 @@ def on_board(runtime: str, folder: Path, *words: str, **environment: str) -> sub
         capture_output=True,
         text=True,
         timeout=120,
-        env={**os.environ, "MICROPYPATH": str(FAKES), **environment},
+        env={**os.environ, "MICROPYPATH": BOARD_PATH, **environment},
     )

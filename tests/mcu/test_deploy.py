@@ -8,7 +8,7 @@ import pytest
 from caudal.tools.cli.main import main
 from caudal.tools.hil.pty import open_line
 from tests.conftest import ROOT
-from tests.mcu.conftest import BOARD, FAKES, on_board
+from tests.mcu.conftest import BOARD, BOARD_PATH, on_board
 
 
 def test_mpremote_brings_an_image_onto_a_board_that_then_runs_it(caudal, image, micropython):
@@ -21,7 +21,7 @@ def test_mpremote_brings_an_image_onto_a_board_that_then_runs_it(caudal, image, 
         stdin=master,
         stdout=master,
         cwd=flash,
-        env={**os.environ, "MICROPYPATH": str(FAKES)},
+        env={**os.environ, "MICROPYPATH": BOARD_PATH},
     )
     try:
         words = ("deploy", "mcu", os.ttyname(slave), "fish", "--scenario", "cruise", "--bench")

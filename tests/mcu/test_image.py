@@ -13,7 +13,7 @@ from caudal.tools.hil.pty import open_line
 from caudal.tools.hil.remote_vehicle import Remote
 from caudal.tools.simulate.simulation import Simulation
 from tests.conftest import ROOT
-from tests.mcu.conftest import BOARD, FAKES, on_board
+from tests.mcu.conftest import BOARD, BOARD_PATH, on_board
 
 HEAP_STEP_KB = 4
 # The smallest heap measured, plus a quarter: modules, settings, controller and its garbage on words of 4 bytes.
@@ -35,7 +35,7 @@ def test_a_deployed_image_commands_on_the_bench_what_the_simulation_does_to_the_
     folder = image(vehicle, scenario, "--bench")
     opened, _, _ = open_scenario(vehicle, [], scenario)
     master, slave = open_line()
-    environment = {**os.environ, "MICROPYPATH": str(FAKES), "FAKE_UART": os.ttyname(slave)}
+    environment = {**os.environ, "MICROPYPATH": BOARD_PATH, "FAKE_UART": os.ttyname(slave)}
     board = subprocess.Popen([micropython, "main.py"], cwd=folder, env=environment)
     port = Port(master, "bench")
 
@@ -68,8 +68,9 @@ def test_an_image_holds_what_its_scenario_loads_and_nothing_else(image):
     cruise, pool = held("fish", "cruise", "--bench"), held("fish", "pool", "--bench")
     snake, rov = held("snake", "shells", "--bench"), held("rov", "station", "--bench")
     assert all(name.endswith(".mpy") for name in cruise - {"main.py"})
-    guided = {f"lib/caudal/onboard/guidance/{name}.mpy" for name in ("decide", "detect", "tasks")}
+    guided = {f"lib/caudal/onboard/guidance/{name}.mpy" for name in ("avoid", "decide", "detect", "tasks")}
     guided |= {
+        "lib/caudal/onboard/core/angles.mpy",
         "lib/caudal/onboard/estimate/planar.mpy",
         "lib/caudal/onboard/control/swim_law.mpy",
     }  # who decides has to know where it is

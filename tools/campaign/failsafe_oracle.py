@@ -132,7 +132,7 @@ class Cause:
         self._following = [
             Following(channel, seen)
             for channel in seen.channels
-            if channel["name"] in settings.get("actuators", ()) and "feedback" in channel
+            if channel["name"] in settings.get("actuators", ()) and channel["feedback"]
         ]
         self._averages = dict.fromkeys(("x_nis", "y_nis", "depth_nis", "heading_nis"), 1.0)
 

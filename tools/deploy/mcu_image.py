@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from caudal.onboard.tables.read import for_board
 from caudal.tools.common.output import UsageError
 from caudal.tools.common.resources import DEPLOY, SOURCES
@@ -63,12 +65,13 @@ def write_image(
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise UsageError(f"{folder} is not empty; give a new folder")
+        text = settings_module(about)
         files = [
-            _put(SOURCES / source, LIBRARY / source, folder, compiled) for source in modules(about, bench)
+            _put(SOURCES / source, LIBRARY / source, folder, compiled) for source in modules(text, bench)
         ]
         with scratch_folder() as scratch:
             written = Path(scratch) / "vehicle_image.py"
-            written.write_text(settings_module(about))
+            written.write_text(text)
             files.append(_put(written, Path(written.name), folder, compiled))
         shutil.copyfile(main, folder / "main.py")
     except OSError as error:
@@ -104,12 +107,19 @@ def settings_module(about: dict[str, Any]) -> str:
     return (
         '"""What this board was sent of its vehicle file."""\n\n\n'
         "def exact(mantissa, exponent):\n    return mantissa * 2.0**exponent\n\n\n"
+        "class T:\n    def __init__(self, **keys):\n        for key in keys:\n"
+        "            setattr(self, key, keys[key])\n\n"
+        "    def __getitem__(self, key):\n        return getattr(self, key)\n\n"
+        "    def get(self, key, default=None):\n        return getattr(self, key, default)\n\n\n"
         f"{shared}IMAGE = {_literal(about, Counter(), names)}\n"
     )
 
 
 def _literal(value: Any, counts: Counter[str], names: dict[str, str]) -> str:
     """Its source; lists of plain numbers are counted, and called by their names where they have one."""
+    if isinstance(value, Struct):
+        keys = dict.fromkeys([*value.__struct_fields__, value.__struct_config__.tag_field])
+        return f"T({','.join(f'{key}={_literal(value[key], counts, names)}' for key in keys if key)})"
     if isinstance(value, dict):
         return "{" + ",".join(f"{key!r}:{_literal(v, counts, names)}" for key, v in value.items()) + "}"
     if isinstance(value, list | tuple):

@@ -7,7 +7,6 @@ line. Imports are at the top of a module or in onboard/build.py's functions, so 
 """
 
 import importlib
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -18,10 +17,10 @@ from caudal.tools.common.resources import SOURCES
 PACKAGES = ("caudal.hal", "caudal.onboard")
 
 
-def modules(image: dict[str, Any], bench: bool) -> list[Path]:
-    """Source files, relative to the folder that holds the package; packages' own included."""
+def modules(image: str, bench: bool) -> list[Path]:
+    """Source files that a board's vehicle_image.py needs, relative to the folder that holds the package."""
     command = [sys.executable, "-m", "caudal.tools.deploy.mcu_modules", "bench" if bench else "pins"]
-    done = subprocess.run(command, cwd=SOURCES, input=json.dumps(image), capture_output=True, text=True)
+    done = subprocess.run(command, cwd=SOURCES, input=image, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr)
     return [Path(line) for line in done.stdout.splitlines()]
@@ -35,7 +34,7 @@ class _Nothing:
         pass
 
 
-def _load(image: dict[str, Any], driver: str) -> None:
+def _load(image: str, driver: str) -> None:
     mains = {
         "bench": ("caudal.hal.mcu.port", "caudal.onboard.link.controller"),
         "pins": ("caudal.hal.mcu.build", "caudal.onboard.core.clock"),
@@ -44,14 +43,16 @@ def _load(image: dict[str, Any], driver: str) -> None:
         importlib.import_module(name)
     from caudal.onboard.build import build_loop
 
-    settings = image["settings"]
-    loop = build_loop(settings, settings["scenarios"][image["scenario"]], _Nothing())
+    sent: dict[str, Any] = {}
+    exec(image, sent)
+    settings, scenario = sent["IMAGE"]["settings"], sent["IMAGE"]["scenario"]
+    loop = build_loop(settings, settings["scenarios"][scenario], _Nothing())
     loop.arm()
     loop.tick()
 
 
 if __name__ == "__main__":
-    _load(json.load(sys.stdin), sys.argv[1])
+    _load(sys.stdin.read(), sys.argv[1])
     for name, module in sorted(sys.modules.items()):
         if name.startswith(PACKAGES) and module.__file__:
             print(Path(module.__file__).relative_to(SOURCES))

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from caudal.hal.tables.types import Number, Physical, Table
 from caudal.hal.vehicle_file.reader import VehicleFile
-from caudal.onboard.tables.types import Number, Physical, Table
 
 FREEDOMS = ("x", "y", "depth", "heading")
 Freedom = Literal["x", "y", "depth", "heading"]
