@@ -2,11 +2,12 @@
 # make test    set everything up and run all tests
 # make test-arm64   deploy onto an emulated Raspberry Pi and check its service: half an hour, as root
 # make pictures     the README's pictures anew, by a browser without a window
+# make lines    Python lines by room
 # make setup | lint | format | bench | coverage | fuzz | clean
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test test-arm64 pictures setup lint format bench coverage fuzz clean
+.PHONY: run test test-arm64 pictures lines setup lint format bench coverage fuzz clean
 
 run: setup
 	$(BIN)/caudal run fish --scenario pool --report
@@ -24,6 +25,9 @@ test-arm64: setup
 pictures: setup
 	@tests/view/get-chromium >/dev/null
 	$(BIN)/python -m tests.view.pictures
+
+lines:
+	@$(PYTHON) -m tests.lines
 
 setup: .venv/ready
 
