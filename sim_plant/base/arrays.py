@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from caudal.sim_plant.base.types import F, Floats, Ints, N, Records
 from caudal.sim_plant.tables.read import PlantSpec, Strouhal
 
-F, N = np.float64, np.int64
 NEVER_US = np.iinfo(np.int64).max
 
 
@@ -63,29 +63,53 @@ JOINT = np.dtype(
 class Flat(NamedTuple):
     """All that a kernel needs, as one argument."""
 
-    world: np.ndarray  # one WORLD record
-    bodies: np.ndarray  # BODY
-    joints: np.ndarray  # JOINT, body by body, front to tip
-    actuators: np.ndarray  # actuators.ACTUATOR
-    written: np.ndarray  # (body): 1 when commands_us are new
-    commands_us: np.ndarray  # what the next step puts on each actuator's line; a valve's are uA
-    curves: np.ndarray  # motors.CURVE
-    curve_points: np.ndarray  # (point, 3) of all curves: us, N, A
-    softs: np.ndarray  # soft.SOFT
-    due_us: np.ndarray  # (actuator, place in the line): when a pulse takes effect
-    pulses_us: np.ndarray  # (actuator, place in the line)
-    sensors: np.ndarray  # sensors.SENSOR
-    counts: np.ndarray  # the newest unread count of each sensor, or NO_READING
-    normals: np.ndarray  # (sensor, draw)
-    uniforms: np.ndarray  # (sensor, draw)
-    cylinders: np.ndarray  # (cylinder, 3): x, y, radius
-    spheres: np.ndarray  # (sphere, 4): x, y, z, radius
-    skin: np.ndarray  # skin.POINT, body by body
-    hulls: np.ndarray  # (body, head or tail, corner, 2)
-    touching: np.ndarray  # (body, 4 walls + cylinders + bodies): 1 while a contact lasts
+    world: Records  # one WORLD record
+    bodies: Records  # BODY
+    joints: Records  # JOINT, body by body, front to tip
+    actuators: Records  # actuators.ACTUATOR
+    written: Ints  # (body): 1 when commands_us are new
+    commands_us: Ints  # what the next step puts on each actuator's line; a valve's are uA
+    curves: Records  # motors.CURVE
+    curve_points: Floats  # (point, 3) of all curves: us, N, A
+    softs: Records  # soft.SOFT
+    due_us: Ints  # (actuator, place in the line): when a pulse takes effect
+    pulses_us: Ints  # (actuator, place in the line)
+    sensors: Records  # sensors.SENSOR
+    counts: Ints  # the newest unread count of each sensor, or NO_READING
+    normals: Floats  # (sensor, draw)
+    uniforms: Floats  # (sensor, draw)
+    cylinders: Floats  # (cylinder, 3): x, y, radius
+    spheres: Floats  # (sphere, 4): x, y, z, radius
+    skin: Records  # skin.POINT, body by body
+    hulls: Floats  # (body, head or tail, corner, 2)
+    touching: Ints  # (body, 4 walls + cylinders + bodies): 1 while a contact lasts
 
 
-def pack_body(spec: PlantSpec, tail_m: float) -> np.ndarray:
+class Tree(NamedTuple):
+    """A vehicle, and the room its kernels work in; one each thread."""
+
+    water: Records  # one WATER record
+    bodies: Records  # BODY, parents first
+    tubes: Records  # buoyancy.TUBE
+    rounds: Records  # buoyancy.ROUND
+    corners: Floats  # (corner, 2) of all tubes, as water/buoyancy.py lays them out
+    sums: Floats  # (corner, 3)
+    along: Floats  # (section, 2)
+    foils: Records  # foils.FOIL
+    edges: Records  # slender.EDGE
+    links: Records  # slender.LINK
+    link_points: Floats  # (point, 2) of all links
+    waves: Records  # waves.WAVE
+    told_q: Ints  # (driven joint): its position in a state
+    told_v: Ints  # (driven joint): its velocity in a state
+    told: Floats  # (6 + nv): accelerations, of driven joints on entry, all on return
+    rate: Floats  # (state)
+    stage: Floats  # (state)
+    sum: Floats  # (state)
+    keep: Floats  # (state): the last sound one
+
+
+def pack_body(spec: PlantSpec, tail_m: float) -> Records:
     """One BODY record, at rest at the origin; tail_m is the farthest its tip can be from the base point."""
     body = np.zeros(1, BODY)
     body["depth_m"], body["tail_m"], body["joints"] = spec.depth_m, tail_m, len(spec.joints)
@@ -112,7 +136,7 @@ def pack_body(spec: PlantSpec, tail_m: float) -> np.ndarray:
     return body
 
 
-def pack_law(body: np.ndarray, law: Strouhal) -> np.ndarray:
+def pack_law(body: Records, law: Strouhal) -> Records:
     """JOINT records of a straight tail; the law's part of its BODY record."""
     body["mass_kg"], body["area_m2"] = law.mass_kg, law.wetted_area_m2
     body["strouhal"], body["turn_rad"] = law.number, law.turn_rad_per_beat

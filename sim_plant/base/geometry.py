@@ -10,10 +10,11 @@ import math
 import numpy as np
 
 from caudal.sim_plant.base.jit import compiled, inner
+from caudal.sim_plant.base.types import Floats
 
 
 @compiled
-def set_box(quad, x, y, ux, uy, length, width):
+def set_box(quad: Floats, x: float, y: float, ux: float, uy: float, length: float, width: float) -> None:
     """Fill `quad` with the box that starts at the middle of one end, (x, y), and runs along unit (ux, uy)."""
     h = 0.5 * width
     nx, ny = -uy * h, ux * h  # to the left
@@ -25,7 +26,7 @@ def set_box(quad, x, y, ux, uy, length, width):
 
 
 @inner
-def point_segment_m(px, py, ax, ay, bx, by):
+def point_segment_m(px: float, py: float, ax: float, ay: float, bx: float, by: float) -> float:
     """Distance of a point from a segment."""
     dx, dy = bx - ax, by - ay
     square = dx * dx + dy * dy
@@ -36,7 +37,7 @@ def point_segment_m(px, py, ax, ay, bx, by):
 
 
 @inner
-def contains(quad, px, py):
+def contains(quad: Floats, px: float, py: float) -> bool:
     for k in range(4):
         ax, ay = quad[k, 0], quad[k, 1]
         bx, by = quad[(k + 1) % 4, 0], quad[(k + 1) % 4, 1]
@@ -46,7 +47,7 @@ def contains(quad, px, py):
 
 
 @compiled
-def circle_overlap(quad, cx, cy, radius):
+def circle_overlap(quad: Floats, cx: float, cy: float, radius: float) -> tuple[float, float, float]:
     """(depth, nx, ny): how far a circle stands in a quad, and the unit direction that frees the quad.
 
     depth <= 0 means apart, and -depth is the distance.
@@ -70,7 +71,7 @@ def circle_overlap(quad, cx, cy, radius):
 
 
 @compiled
-def quad_overlap(a, b):
+def quad_overlap(a: Floats, b: Floats) -> tuple[float, float, float]:
     """(depth, nx, ny) of least penetration by separating axes; the unit normal moves `a` free of `b`.
 
     depth <= 0 means that they do not overlap (it is then not the distance: see quad_distance_m).
@@ -108,7 +109,7 @@ def quad_overlap(a, b):
 
 
 @compiled
-def quad_distance_m(a, b):
+def quad_distance_m(a: Floats, b: Floats) -> float:
     """Distance between two quads, 0 where they overlap."""
     if quad_overlap(a, b)[0] > 0.0:
         return 0.0
@@ -122,7 +123,7 @@ def quad_distance_m(a, b):
 
 
 @compiled
-def beam_to_walls_m(px, py, ux, uy, length, width):
+def beam_to_walls_m(px: float, py: float, ux: float, uy: float, length: float, width: float) -> float:
     """Range to the walls of a pool from inside it; 0 from outside."""
     if px < 0.0 or py < 0.0 or px > length or py > width:
         return 0.0
@@ -139,7 +140,9 @@ def beam_to_walls_m(px, py, ux, uy, length, width):
 
 
 @compiled
-def beam_to_circle_m(px, py, ux, uy, cx, cy, radius):
+def beam_to_circle_m(
+    px: float, py: float, ux: float, uy: float, cx: float, cy: float, radius: float
+) -> float:
     """Range to a circle; infinite if the beam misses it, 0 from inside."""
     dx, dy = cx - px, cy - py
     gap = dx * dx + dy * dy - radius * radius
@@ -153,7 +156,7 @@ def beam_to_circle_m(px, py, ux, uy, cx, cy, radius):
 
 
 @compiled
-def beam_to_quad_m(px, py, ux, uy, quad):
+def beam_to_quad_m(px: float, py: float, ux: float, uy: float, quad: Floats) -> float:
     """Range to a convex quad by clipping the beam at its four half-planes; infinite if it misses."""
     enters, leaves = 0.0, np.inf
     for k in range(4):

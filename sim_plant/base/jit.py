@@ -10,9 +10,12 @@ import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 import numba
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -39,18 +42,25 @@ def nothing_kept() -> bool:
     return not any(files for _, _, files in os.walk(_CACHE))
 
 
-def _compile(function: Callable, **more: Any) -> Any:
+class Kernel(Protocol[P, R]):
+    """A compiled function: called with its own arguments, or compiled ahead of a call for their types."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    def compile(self, argument_types: tuple[object, ...]) -> object: ...
+
+
+def _compile(function: Callable[P, R], **more: bool) -> Kernel[P, R]:
     # Without its runtime numba lets no kernel allocate, and counts no references to arrays: a third of a tree's time.
-    options: dict[str, Any] = {"_nrt": False, **more}
     config: Any = numba.config
     before, config.CACHE_DIR = config.CACHE_DIR, _CACHE
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+        njit: Callable[..., Callable[[Callable[P, R]], Kernel[P, R]]] = numba.njit
+        return njit(cache=True, nogil=True, error_model="numpy", _nrt=False, **more)(function)
     finally:
         config.CACHE_DIR = before
 
 
-def compiled(function: Callable) -> Any:
+def compiled(function: Callable[P, R]) -> Kernel[P, R]:
     """Compiled at its first call, then kept on disk.
 
     No fastmath, so that runs repeat bit for bit. A division by zero gives an infinity as in numpy: the test for it, at
@@ -59,6 +69,6 @@ def compiled(function: Callable) -> Any:
     return _compile(function)
 
 
-def inner(function: Callable) -> Any:
+def inner(function: Callable[P, R]) -> Kernel[P, R]:
     """For functions that only kernels call: without the doors to Python they compile in two thirds of the time."""
     return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)

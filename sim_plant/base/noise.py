@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from caudal.sim_plant.base.types import Records
+
 BLOCK = 2048  # draws in hand for each sensor
 
 
@@ -41,7 +43,7 @@ class Streams:
         more.uniforms = np.concatenate([self.uniforms, np.reshape(uniforms, (len(keys), BLOCK))])
         return more
 
-    def refill(self, sensors: np.ndarray, duration_us: int) -> None:
+    def refill(self, sensors: Records, duration_us: int) -> None:
         """Make sure of enough draws for the next duration_us; moves each sensor's `draw` back with them."""
         need = math.ceil(duration_us / self._shortest_us) + 1
         if self._sure < need:

@@ -10,58 +10,59 @@ from __future__ import annotations
 import math
 
 from caudal.sim_plant.base.jit import inner
+from caudal.sim_plant.base.types import Floats, Mat3, Vec3
 
 
 @inner
-def cross(a, b):
+def cross(a: Vec3, b: Vec3) -> Vec3:
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
 @inner
-def dot(a, b):
+def dot(a: Vec3, b: Vec3) -> float:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @inner
-def add(a, b):
+def add(a: Vec3, b: Vec3) -> Vec3:
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
 @inner
-def minus(a, b):
+def minus(a: Vec3, b: Vec3) -> Vec3:
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
 
 @inner
-def scale(k, a):
+def scale(k: float, a: Vec3) -> Vec3:
     return (k * a[0], k * a[1], k * a[2])
 
 
 @inner
-def vector(array, first):
+def vector(array: Floats, first: int) -> Vec3:
     """Three numbers, from array[first]."""
     return (array[first], array[first + 1], array[first + 2])
 
 
 @inner
-def matrix(array):
+def matrix(array: Floats) -> Mat3:
     """Nine numbers as a 3x3 matrix."""
     return (array[0], array[1], array[2], array[3], array[4], array[5], array[6], array[7], array[8])
 
 
 @inner
-def put(array, first, a):
+def put(array: Floats, first: int, a: Vec3) -> None:
     array[first], array[first + 1], array[first + 2] = a[0], a[1], a[2]
 
 
 @inner
-def put_matrix(array, m):
+def put_matrix(array: Floats, m: Mat3) -> None:
     for k in range(9):
         array[k] = m[k]
 
 
 @inner
-def turned(m, a):
+def turned(m: Mat3, a: Vec3) -> Vec3:
     """m a: from the turned frame into the outer one."""
     return (
         m[0] * a[0] + m[1] * a[1] + m[2] * a[2],
@@ -71,7 +72,7 @@ def turned(m, a):
 
 
 @inner
-def turned_back(m, a):
+def turned_back(m: Mat3, a: Vec3) -> Vec3:
     """m' a: from the outer frame into the turned one."""
     return (
         m[0] * a[0] + m[3] * a[1] + m[6] * a[2],
@@ -81,7 +82,7 @@ def turned_back(m, a):
 
 
 @inner
-def product(m, n):
+def product(m: Mat3, n: Mat3) -> Mat3:
     return (
         m[0] * n[0] + m[1] * n[3] + m[2] * n[6],
         m[0] * n[1] + m[1] * n[4] + m[2] * n[7],
@@ -96,12 +97,12 @@ def product(m, n):
 
 
 @inner
-def transposed(m):
+def transposed(m: Mat3) -> Mat3:
     return (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
 
 
 @inner
-def inverse(m):
+def inverse(m: Mat3) -> Mat3:
     """Of a 3x3 matrix, by its cofactors."""
     a, b, c = cross((m[3], m[4], m[5]), (m[6], m[7], m[8])), (m[6], m[7], m[8]), (m[0], m[1], m[2])
     d = cross(b, c)
@@ -111,7 +112,7 @@ def inverse(m):
 
 
 @inner
-def quaternion_matrix(w, x, y, z):
+def quaternion_matrix(w: float, x: float, y: float, z: float) -> Mat3:
     """Turn of a quaternion of any length but zero."""
     k = 2.0 / (w * w + x * x + y * y + z * z)
     return (
@@ -122,7 +123,7 @@ def quaternion_matrix(w, x, y, z):
 
 
 @inner
-def axis_matrix(a, angle_rad):
+def axis_matrix(a: Vec3, angle_rad: float) -> Mat3:
     """Turn about the unit vector a (Rodrigues)."""
     s, c = math.sin(angle_rad), math.cos(angle_rad)
     k = 1.0 - c
@@ -134,7 +135,7 @@ def axis_matrix(a, angle_rad):
 
 
 @inner
-def rotation_vector(w, x, y, z):
+def rotation_vector(w: float, x: float, y: float, z: float) -> Vec3:
     """Axis times angle (rad, at most pi) of a quaternion: its logarithm."""
     if w < 0.0:
         w, x, y, z = -w, -x, -y, -z
@@ -144,7 +145,7 @@ def rotation_vector(w, x, y, z):
 
 
 @inner
-def quaternion_rate(x, first, w, out):
+def quaternion_rate(x: Floats, first: int, w: Vec3, out: Floats) -> None:
     """Rate of the quaternion x[first:first + 4] that turns with w (rad/s, in the turned frame)."""
     out[first] = 0.5 * (-x[first + 1] * w[0] - x[first + 2] * w[1] - x[first + 3] * w[2])
     out[first + 1] = 0.5 * (x[first] * w[0] + x[first + 2] * w[2] - x[first + 3] * w[1])
@@ -153,7 +154,7 @@ def quaternion_rate(x, first, w, out):
 
 
 @inner
-def quaternion_turn(x, first, w, dt_s):
+def quaternion_turn(x: Floats, first: int, w: Vec3, dt_s: float) -> None:
     """Turn the quaternion x[first:first + 4] by w dt (w in the turned frame), exactly."""
     rate = math.sqrt(dot(w, w))
     half = 0.5 * rate * dt_s
@@ -166,7 +167,7 @@ def quaternion_turn(x, first, w, dt_s):
 
 
 @inner
-def quaternion_unit(x, first):
+def quaternion_unit(x: Floats, first: int) -> None:
     """Bring x[first:first + 4] back to length 1."""
     k = 1.0 / math.sqrt(x[first] ** 2 + x[first + 1] ** 2 + x[first + 2] ** 2 + x[first + 3] ** 2)
     for j in range(first, first + 4):
@@ -174,7 +175,7 @@ def quaternion_unit(x, first):
 
 
 @inner
-def inertia_times(inertia, v, w):
+def inertia_times(inertia: Floats, v: Vec3, w: Vec3) -> tuple[Vec3, Vec3]:
     """(f, n) of an inertia for the motion (v, w)."""
     m = inertia
     return (
@@ -198,7 +199,7 @@ def inertia_times(inertia, v, w):
 
 
 @inner
-def block(inertia, row, column):
+def block(inertia: Floats, row: int, column: int) -> Mat3:
     """A 3x3 block of an inertia."""
     m, r, c = inertia, row, column
     return (
@@ -209,7 +210,7 @@ def block(inertia, row, column):
 
 
 @inner
-def put_blocks(inertia, a, b, d):
+def put_blocks(inertia: Floats, a: Mat3, b: Mat3, d: Mat3) -> None:
     """Write an inertia from its blocks."""
     for r in range(3):
         for c in range(3):
@@ -220,7 +221,7 @@ def put_blocks(inertia, a, b, d):
 
 
 @inner
-def turned_symmetric(m, s):
+def turned_symmetric(m: Mat3, s: Mat3) -> Mat3:
     """m s m' of a symmetric matrix; as symmetric, to the bit."""
     p = product(m, s)
     xx, xy, xz = turned(m, (p[0], p[1], p[2]))
@@ -231,7 +232,7 @@ def turned_symmetric(m, s):
 
 
 @inner
-def placed_inertia(own, turn, at, out):
+def placed_inertia(own: Floats, turn: Mat3, at: Vec3, out: Floats) -> None:
     """out: `own`, given in a body's frame, seen from a frame in which the body stands at (turn, at)."""
     a = turned_symmetric(turn, block(own, 0, 0))
     b = product(product(turn, block(own, 0, 3)), transposed(turn))
@@ -257,7 +258,7 @@ def placed_inertia(own, turn, at, out):
 
 
 @inner
-def placed_rigid(mass, about_com, turn, com, out):
+def placed_rigid(mass: float, about_com: Floats, turn: Mat3, com: Vec3, out: Floats) -> Mat3:
     """out: a rigid body of `mass` whose centre of mass stands at com; about_com in the body's axes.
 
     Returns about_com in the outer axes.
@@ -277,7 +278,7 @@ def placed_rigid(mass, about_com, turn, com, out):
 
 
 @inner
-def solve_6(m, b):
+def solve_6(m: Floats, b: Floats) -> None:
     """Solve m x = b in place for a symmetric positive definite 6x6 (Cholesky); m is overwritten."""
     for c in range(6):
         for r in range(c, 6):

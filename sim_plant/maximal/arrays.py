@@ -19,10 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from caudal.sim_plant.base.arrays import F, N
+from caudal.sim_plant.base.arrays import Tree
+from caudal.sim_plant.base.types import F, Floats, Ints, N, Records
 from caudal.sim_plant.tables.closures import Pair, Rod, Tendon, guides_of
 from caudal.sim_plant.tables.tree import Body, TreeSpec
-from caudal.sim_plant.tree.arrays import FREEDOMS, KINDS, POSITIONS, Tree
+from caudal.sim_plant.tree.arrays import FREEDOMS, KINDS, POSITIONS
 from caudal.sim_plant.tree.frames import rpy_matrix
 
 MOST_WAYS = 6  # freedoms of one link
@@ -81,15 +82,15 @@ class Chains(NamedTuple):
     """A vehicle in maximal coordinates, and the room its kernels work in; one each thread."""
 
     tree: Tree
-    frees: np.ndarray  # FREE
-    free_of: np.ndarray  # (body of the tree): its place among the frees, or -1
-    joints: np.ndarray  # JOINT
-    links: np.ndarray  # LINK, those of the tree parents first, then closures
-    ropes: np.ndarray  # ROPE
-    guides: np.ndarray  # GUIDE
-    ends: np.ndarray  # END
-    loads_at: np.ndarray  # (1): where forces begin in a state
-    keep: np.ndarray  # (state)
+    frees: Records  # FREE
+    free_of: Ints  # (body of the tree): its place among the frees, or -1
+    joints: Records  # JOINT
+    links: Records  # LINK, those of the tree parents first, then closures
+    ropes: Records  # ROPE
+    guides: Records  # GUIDE
+    ends: Records  # END
+    loads_at: Ints  # (1): where forces begin in a state
+    keep: Floats  # (state)
 
 
 def carrier_problem(bodies: list[Body], body: Body) -> str | None:
@@ -131,8 +132,8 @@ def pack_chains(spec: TreeSpec, tree: Tree, order: list[int], size: int) -> tupl
     frees["at"] = [0, *(size + 13 * i for i in range(len(with_mass) - 1))]
     free_of = np.full(len(order), -1, N)
     free_of[frees["body"]] = range(len(frees))
-    links: list[np.ndarray] = []
-    joints: list[np.ndarray] = []
+    links: list[Records] = []
+    joints: list[Records] = []
     for a, b, chain in _links(spec, order):
         links.append(_row(LINK, a=number[a], b=number[b], first=len(joints), count=len(chain),
                           end_turn=np.eye(3).ravel()))  # fmt: skip
@@ -172,11 +173,11 @@ def pack_chains(spec: TreeSpec, tree: Tree, order: list[int], size: int) -> tupl
 
 def _pack_ropes(
     spec: TreeSpec, number: dict[str, int], told: int, end: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+) -> tuple[Records, Records, Records, int]:
     """ROPE, GUIDE, END, and where a state ends; `told` things are driven before them."""
-    ropes: list[np.ndarray] = []
-    guides: list[np.ndarray] = []
-    ends: list[np.ndarray] = []
+    ropes: list[Records] = []
+    guides: list[Records] = []
+    ends: list[Records] = []
     for closure in spec.closure:
         if isinstance(closure, Rod | Tendon):
             points = guides_of(closure)
@@ -202,12 +203,12 @@ def ways_of(spec: TreeSpec, order: list[int]) -> dict[str, int]:
     }
 
 
-def _row(kind: np.dtype, /, **fields: object) -> np.ndarray:
+def _row(kind: np.dtype[np.void], /, **fields: object) -> Records:
     row = np.zeros((), kind)
     for name, value in fields.items():
         row[name] = value
     return row
 
 
-def _rows(rows: list[np.ndarray], kind: np.dtype) -> np.ndarray:
+def _rows(rows: list[Records], kind: np.dtype[np.void]) -> Records:
     return np.array(rows, kind) if rows else np.zeros(0, kind)

@@ -23,6 +23,8 @@ from caudal.sim_plant.base.spatial import (  # fmt: skip
     turned_back,
     vector,
 )
+from caudal.sim_plant.base.types import Floats, Record
+from caudal.sim_plant.maximal.arrays import Chains
 from caudal.sim_plant.maximal.cables import hold_rope, stretch
 from caudal.sim_plant.maximal.joints import (  # fmt: skip
     fit,
@@ -38,7 +40,7 @@ from caudal.sim_plant.tree.recursion import place_base, place_body, sweep, weigh
 
 
 @inner
-def place(chains, x):
+def place(chains: Chains, x: Floats) -> None:
     """The bodies of a state in the common frame, and the joints as they stand in it."""
     tree = chains.tree
     water = tree.water[0]
@@ -67,7 +69,7 @@ def place(chains, x):
 
 
 @inner
-def prepare(chains, x, tau):
+def prepare(chains: Chains, x: Floats, tau: Floats) -> None:
     """Place and weigh the bodies of a state, and find what links and ropes hold."""
     tree = chains.tree
     place(chains, x)
@@ -106,7 +108,7 @@ def prepare(chains, x, tau):
 
 
 @inner
-def look_ahead(free, dt_s):
+def look_ahead(free: Record, dt_s: float) -> None:
     """Where a body's velocity, a screw, takes it in a step."""
     turn, shift = scale(dt_s, vector(free.v, 3)), scale(dt_s, vector(free.v, 0))
     t = dot(turn, turn)
@@ -133,7 +135,7 @@ def look_ahead(free, dt_s):
 
 
 @inner
-def move(chains, x, dt_s, drift_s):
+def move(chains: Chains, x: Floats, dt_s: float, drift_s: float) -> None:
     """Put the bodies where they looked ahead to; their velocities are run on from the middle of the step."""
     water = chains.tree.water[0]
     base, at = quaternion_matrix(x[3], x[4], x[5], x[6]), vector(x, 0)
@@ -154,7 +156,7 @@ def move(chains, x, dt_s, drift_s):
 
 
 @inner
-def note_velocities(chains, x):
+def note_velocities(chains: Chains, x: Floats) -> None:
     """Write the velocities of bodies and joints into x."""
     drift = vector(chains.tree.water[0].drift, 0)
     for i in range(len(chains.frees)):
@@ -168,7 +170,7 @@ def note_velocities(chains, x):
 
 
 @compiled
-def spread(chains, x):
+def spread(chains: Chains, x: Floats) -> None:
     """Write every body's own numbers, from the tree's at the beginning of x."""
     tree = chains.tree
     sweep(tree, x[: len(tree.rate)])
@@ -186,7 +188,7 @@ def spread(chains, x):
 
 
 @compiled
-def gaps(chains, x, out):
+def gaps(chains: Chains, x: Floats, out: Floats) -> None:
     """Fill out with the largest gap between points (m) and between directions (rad) that a link should hold."""
     place(chains, x)
     out[0] = out[1] = 0.0

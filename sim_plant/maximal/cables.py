@@ -20,25 +20,27 @@ from caudal.sim_plant.base.spatial import (
     turned,
     vector,
 )
+from caudal.sim_plant.base.types import Record, Vec3
+from caudal.sim_plant.maximal.arrays import Chains
 from caudal.sim_plant.maximal.joints import dot_6
 
 SHORT_M = 1e-9  # guides nearer than this have no direction between them
 
 
 @inner
-def guide_point(chains, guide):
+def guide_point(chains: Chains, guide: Record) -> Vec3:
     free = chains.frees[chains.ends[guide.end].free]
     return add(vector(free.ahead_place, 0), turned(matrix(free.ahead_turn), vector(guide.at, 0)))
 
 
 @inner
-def pull_at(end, point, force):
+def pull_at(end: Record, point: Vec3, force: Vec3) -> None:
     put(end.wrench, 0, add(vector(end.wrench, 0), force))
     put(end.wrench, 3, add(vector(end.wrench, 3), cross(point, force)))
 
 
 @inner
-def stretch(chains, rope, pulls):
+def stretch(chains: Chains, rope: Record, pulls: bool) -> None:
     """Write how much longer than its length the rope is ahead; with `pulls`, what a unit tension does too."""
     last = rope.first_end + rope.count_ends
     if pulls:
@@ -58,7 +60,7 @@ def stretch(chains, rope, pulls):
 
 
 @inner
-def hold_rope(chains, rope):
+def hold_rope(chains: Chains, rope: Record) -> None:
     """From the bodies' inertia: what a unit impulse does."""
     stretch(chains, rope, True)
     rope.yields = 0.0
@@ -71,7 +73,7 @@ def hold_rope(chains, rope):
 
 
 @inner
-def pull(chains, rope, impulse):
+def pull(chains: Chains, rope: Record, impulse: float) -> float:
     """Add to the rope's impulse (N s), as far as it can pull. Returns how much it took."""
     if rope.pulls_only:
         impulse = max(impulse, -rope.impulse)
@@ -85,21 +87,23 @@ def pull(chains, rope, impulse):
 
 
 @inner
-def pull_position(chains, rope, dt_s):
+def pull_position(chains: Chains, rope: Record, dt_s: float) -> float:
     """An impulse now after which the rope is no longer than its length a step ahead. Returns the rate it takes."""
     stretch(chains, rope, False)
     if rope.yields > 0.0:
-        return abs(rope.yields * pull(chains, rope, rope.over_m / (dt_s * rope.yields)))
+        rate: float = rope.yields * pull(chains, rope, rope.over_m / (dt_s * rope.yields))
+        return abs(rate)
     return 0.0
 
 
 @inner
-def pull_velocity(chains, rope):
+def pull_velocity(chains: Chains, rope: Record) -> float:
     """An impulse after which a taut rope grows as its length does. Returns the rate it takes (m/s)."""
     if rope.taut and rope.yields > 0.0:
         shrinks = 0.0
         for e in range(rope.first_end, rope.first_end + rope.count_ends):
             end = chains.ends[e]
             shrinks += dot_6(end.wrench, 0, chains.frees[end.free].v, 0)
-        return abs(rope.yields * pull(chains, rope, -(shrinks + rope.rate_m_s) / rope.yields))
+        rate: float = rope.yields * pull(chains, rope, -(shrinks + rope.rate_m_s) / rope.yields)
+        return abs(rate)
     return 0.0

@@ -10,6 +10,7 @@ Forces at the end are taken with the velocity run on from the middle, whose erro
 
 from __future__ import annotations
 
+from caudal.sim_plant.base.arrays import Tree
 from caudal.sim_plant.base.jit import compiled, inner
 from caudal.sim_plant.base.spatial import (  # fmt: skip
     add,
@@ -23,6 +24,8 @@ from caudal.sim_plant.base.spatial import (  # fmt: skip
     turned,
     vector,
 )
+from caudal.sim_plant.base.types import Floats
+from caudal.sim_plant.maximal.arrays import Chains
 from caudal.sim_plant.maximal.bodies import look_ahead, move, note_velocities, prepare
 from caudal.sim_plant.maximal.cables import pull, pull_position, pull_velocity
 from caudal.sim_plant.maximal.joints import meet_position, meet_velocity, note_load, strike, strike_again
@@ -39,7 +42,7 @@ MORE = 40
 
 
 @inner
-def accelerate(chains, x, dt_s):
+def accelerate(chains: Chains, x: Floats, dt_s: float) -> None:
     """Half a step of velocity from the bodies' own forces, and from what links and ropes did last."""
     for i in range(len(chains.frees)):
         free = chains.frees[i]
@@ -56,7 +59,7 @@ def accelerate(chains, x, dt_s):
 
 
 @inner
-def sweep_positions(chains, x, dt_s, back):
+def sweep_positions(chains: Chains, x: Floats, dt_s: float, back: bool) -> float:
     """Once round all links and ropes; the largest velocity (m/s, rad/s) that a gap a step ahead asked for."""
     frees, links, worst = chains.frees, chains.links, 0.0
     for i in range(len(links)):
@@ -73,7 +76,7 @@ def sweep_positions(chains, x, dt_s, back):
 
 
 @inner
-def sweep_velocities(chains, back):
+def sweep_velocities(chains: Chains, back: bool) -> float:
     """Once round all links and ropes; the largest velocity that one asked for."""
     links, worst = chains.links, 0.0
     for i in range(len(links)):
@@ -84,7 +87,7 @@ def sweep_velocities(chains, back):
 
 
 @inner
-def run_on(chains, before, first):
+def run_on(chains: Chains, before: float, first: bool) -> float:
     """Run on along the impulses of the last sweeps; returns their square.
 
     Conjugate gradients with the sweep as the slope (Silcowitz, Niebe and Erleben 2010): where sweeps alone creep,
@@ -117,7 +120,7 @@ def run_on(chains, before, first):
 
 
 @inner
-def note_start(chains):
+def note_start(chains: Chains) -> None:
     for i in range(len(chains.links)):
         for k in range(6):
             chains.links[i].last[k] = chains.links[i].impulse[k]
@@ -126,7 +129,7 @@ def note_start(chains):
 
 
 @inner
-def close_gaps(chains, x, dt_s, iterations, close):
+def close_gaps(chains: Chains, x: Floats, dt_s: float, iterations: int, close: float) -> None:
     """Impulses now for the gaps a step ahead, until they are `close`; x has the joints there."""
     n, worst, square = 0, 0.0, 0.0
     note_start(chains)
@@ -140,7 +143,7 @@ def close_gaps(chains, x, dt_s, iterations, close):
 
 
 @inner
-def meet_velocities(chains, iterations, still):
+def meet_velocities(chains: Chains, iterations: int, still: float) -> None:
     """Impulses now for the velocities now, until what they miss is `still` (m/s or rad/s)."""
     n, worst, square = 0, 0.0, 0.0
     note_start(chains)
@@ -152,7 +155,7 @@ def meet_velocities(chains, iterations, still):
 
 
 @inner
-def note_loads(chains, x, dt_s):
+def note_loads(chains: Chains, x: Floats, dt_s: float) -> None:
     for i in range(len(chains.links)):
         note_load(chains, chains.links[i], x, dt_s)
     for i in range(len(chains.ropes)):
@@ -160,7 +163,7 @@ def note_loads(chains, x, dt_s):
 
 
 @inner
-def lead(chains, x, told, row, dt_s):
+def lead(chains: Chains, x: Floats, told: Floats, row: int, dt_s: float) -> None:
     """Joints a step ahead: driven ones as told, or on at their rate; the others by a first guess."""
     tree = chains.tree
     for i in range(len(chains.joints)):
@@ -182,7 +185,7 @@ def lead(chains, x, told, row, dt_s):
 
 
 @inner
-def let_lag(tree, x, dt_s, late):
+def let_lag(tree: Tree, x: Floats, dt_s: float, late: bool) -> None:
     """The foils' lag: a whole step at the rate now; `late`, the half of it that the rate then puts right (Heun)."""
     for i in range(len(tree.foils)):
         foil = tree.foils[i]
@@ -196,7 +199,9 @@ def let_lag(tree, x, dt_s, late):
 
 
 @inner
-def step(chains, x, tau, told, row, dt_s, iterations):
+def step(
+    chains: Chains, x: Floats, tau: Floats, told: Floats, row: int, dt_s: float, iterations: int
+) -> None:
     """One step of x in place; told's row + 2 is a step on. The water's time goes on by a step too."""
     prepare(chains, x, tau)
     let_lag(chains.tree, x, dt_s, False)
@@ -225,7 +230,18 @@ def step(chains, x, tau, told, row, dt_s, iterations):
 
 
 @compiled
-def roll_out(chains, x, tau, told, dt_s, steps, every, iterations, out, time_s):
+def roll_out(
+    chains: Chains,
+    x: Floats,
+    tau: Floats,
+    told: Floats,
+    dt_s: float,
+    steps: int,
+    every: int,
+    iterations: int,
+    out: Floats,
+    time_s: float,
+) -> int:
     """Step x in place, a copy of every `every`-th state to `out`. Returns the steps that were sound.
 
     tau, told and time_s as for tree_step.roll_out; of told, rows of whole steps are used.
@@ -248,7 +264,7 @@ def roll_out(chains, x, tau, told, dt_s, steps, every, iterations, out, time_s):
 
 
 @compiled
-def shut(chains, x, tau, times):
+def shut(chains: Chains, x: Floats, tau: Floats, times: int) -> None:
     """Move the bodies of x together, then change their velocities, until links and ropes hold."""
     for _ in range(times):
         prepare(chains, x, tau)

@@ -28,6 +28,8 @@ from caudal.sim_plant.base.spatial import (  # fmt: skip
     turned_back,
     vector,
 )
+from caudal.sim_plant.base.types import Floats, Mat3, Record
+from caudal.sim_plant.maximal.arrays import Chains
 from caudal.sim_plant.tree.arrays import REVOLUTE, SPHERICAL
 from caudal.sim_plant.tree.recursion import freedoms
 
@@ -35,7 +37,7 @@ PARALLEL = 1e-6  # sine of the angle below which two ways of a link count as one
 
 
 @inner
-def matrix_quaternion(m):
+def matrix_quaternion(m: Mat3) -> tuple[float, float, float, float]:
     """Quaternion w x y z of a turn (Shepperd: divide by the largest)."""
     trace = m[0] + m[4] + m[8]
     if trace > 0.0:
@@ -52,7 +54,7 @@ def matrix_quaternion(m):
 
 
 @inner
-def invert(m, n):
+def invert(m: Floats, n: int) -> None:
     """Invert the first n rows and columns of a symmetric positive definite matrix in place (Gauss-Jordan)."""
     for k in range(n):
         pivot = 1.0 / m[k, k]
@@ -68,7 +70,7 @@ def invert(m, n):
 
 
 @inner
-def dot_6(a, first, b, second):
+def dot_6(a: Floats, first: int, b: Floats, second: int) -> float:
     total = 0.0
     for r in range(6):
         total += a[first + r] * b[second + r]
@@ -76,7 +78,7 @@ def dot_6(a, first, b, second):
 
 
 @inner
-def measure(chains, link, x):
+def measure(chains: Chains, link: Record, x: Floats) -> None:
     """Where b stands and where the joints of x, from a, would have it: gap and ways at the bodies' places ahead."""
     a, b = chains.frees[link.a], chains.frees[link.b]
     turn, at = matrix(a.ahead_turn), vector(a.ahead_place, 0)
@@ -125,7 +127,7 @@ def measure(chains, link, x):
 
 
 @inner
-def fit(link, motion):
+def fit(link: Record, motion: Floats) -> None:
     """Take out of a motion at the point what the ways can do; link.step has how much of each."""
     n = link.count_ways
     for k in range(n):
@@ -140,7 +142,7 @@ def fit(link, motion):
 
 
 @inner
-def take_up(chains, link, x):
+def take_up(chains: Chains, link: Record, x: Floats) -> None:
     """Move the link's joints by link.step."""
     n = 0
     for j in range(link.first, link.first + link.count):
@@ -154,7 +156,7 @@ def take_up(chains, link, x):
 
 
 @inner
-def read_rates(chains, link, x):
+def read_rates(chains: Chains, link: Record, x: Floats) -> None:
     """Write the rates of the link's joints, as the bodies move, into x."""
     a, b = chains.frees[link.a], chains.frees[link.b]
     w = minus(vector(b.v, 3), vector(a.v, 3))
@@ -173,7 +175,7 @@ def read_rates(chains, link, x):
 
 
 @inner
-def push_bodies(chains, link, tau):
+def push_bodies(chains: Chains, link: Record, tau: Floats) -> None:
     """Put springs, dampers, servos and tau of the link's joints on its bodies."""
     n = 0
     for j in range(link.first, link.first + link.count):
@@ -202,7 +204,7 @@ def push_bodies(chains, link, tau):
 
 
 @inner
-def across(link):
+def across(link: Record) -> None:
     """Rows: orthonormal, and across every way. The ways' own directions stand behind them as room to work in."""
     n = 0  # directions taken, from the end of link.rows
     for k in range(link.count_ways):
@@ -228,7 +230,7 @@ def across(link):
 
 
 @inner
-def take_direction(link, n, given, first, least):
+def take_direction(link: Record, n: int, given: Floats, first: int, least: float) -> bool:
     """Put what is new in given[first:first + 6] behind the n directions taken; whether it is more than least."""
     into = 6 * (5 - n)
     for r in range(6):
@@ -247,7 +249,7 @@ def take_direction(link, n, given, first, least):
 
 
 @inner
-def hold(chains, link):
+def hold(chains: Chains, link: Record) -> None:
     """From a measured link and its bodies' inertia: rows, and what a unit impulse along each does."""
     across(link)
     a, b, point = chains.frees[link.a], chains.frees[link.b], vector(link.point, 0)
@@ -273,7 +275,7 @@ def hold(chains, link):
 
 
 @inner
-def strike(chains, link, k, impulse):
+def strike(chains: Chains, link: Record, k: int, impulse: float) -> None:
     """An impulse (N s) along row k."""
     a, b = chains.frees[link.a], chains.frees[link.b]
     link.impulse[k] += impulse
@@ -283,7 +285,7 @@ def strike(chains, link, k, impulse):
 
 
 @inner
-def stop(chains, link):
+def stop(chains: Chains, link: Record) -> float:
     """Impulses that take link.miss, a velocity along each row, to 0. Returns the largest miss there was."""
     n, worst = link.count_rows, 0.0
     for k in range(n):
@@ -296,7 +298,7 @@ def stop(chains, link):
 
 
 @inner
-def strike_again(chains, link, x, dt_s):
+def strike_again(chains: Chains, link: Record, x: Floats, dt_s: float) -> None:
     """Begin with the force that the link needed last, half a step long: it changes little from step to step."""
     turn = matrix(chains.frees[link.b].turn)
     put(link.gap, 0, turned(turn, vector(x, link.load_at)))
@@ -307,7 +309,7 @@ def strike_again(chains, link, x, dt_s):
 
 
 @inner
-def note_load(chains, link, x, dt_s):
+def note_load(chains: Chains, link: Record, x: Floats, dt_s: float) -> None:
     """Write the force that the link's impulses make over half a step into x."""
     turn = matrix(chains.frees[link.b].turn)
     f, t = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -319,7 +321,7 @@ def note_load(chains, link, x, dt_s):
 
 
 @inner
-def meet_velocity(chains, link):
+def meet_velocity(chains: Chains, link: Record) -> float:
     """Impulses after which the bodies move in each other as the link lets them."""
     a, b = chains.frees[link.a], chains.frees[link.b]
     for k in range(link.count_rows):
@@ -328,7 +330,7 @@ def meet_velocity(chains, link):
 
 
 @inner
-def meet_position(chains, link, x, dt_s):
+def meet_position(chains: Chains, link: Record, x: Floats, dt_s: float) -> float:
     """Impulses now after which the gap a step ahead is closed, to first order; then joints and bodies are moved."""
     measure(chains, link, x)
     fit(link, link.gap)

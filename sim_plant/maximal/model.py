@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from caudal.hal.vehicle_file.reader import VehicleFileError
+from caudal.sim_plant.base.types import Floats
 from caudal.sim_plant.maximal import bodies, integrate
 from caudal.sim_plant.maximal.arrays import MOST_WAYS, carrier_problem, pack_chains, ways_of
 from caudal.sim_plant.tables.closures import Length, Pair
 from caudal.sim_plant.tables.tree import TreeSpec
 from caudal.sim_plant.tree.arrays import SPHERICAL
-from caudal.sim_plant.tree.model import Model, PlantDiverged, Vector, VehicleFileError
+from caudal.sim_plant.tree.model import Model, PlantDiverged
 
 OPEN_M = 1e-3  # a state whose gaps are wider is not one to step from
 ROUNDS = 200  # of shut
@@ -67,11 +69,11 @@ class ImpulseModel:
         self.length = {name: at + 1 for name, at in self.tension.items()}
         self._measure_lengths()
 
-    def state(self) -> Vector:
+    def state(self) -> Floats:
         """At rest at the origin, base level, joints at 0; closures as that leaves them."""
         return self.from_tree(self.tree.state())
 
-    def from_tree(self, tree_state: Vector) -> Vector:
+    def from_tree(self, tree_state: Floats) -> Floats:
         """The state of a tree's state; closures as that leaves them (see shut)."""
         x = np.zeros(self.size)
         x[: self.tree.size] = self.tree._checked(tree_state)
@@ -83,11 +85,11 @@ class ImpulseModel:
         x[: self.tree.size] = tree_state
         return x
 
-    def to_tree(self, state: Vector) -> Vector:
+    def to_tree(self, state: Floats) -> Floats:
         """The tree's state: the base, and the joints as the bodies have them; or those of many states."""
         return np.array(state[..., : self.tree.size])
 
-    def shut(self, state: Vector) -> Vector:
+    def shut(self, state: Floats) -> Floats:
         """The state near this one whose closures hold, with velocities that they let be; driven joints stay."""
         x = self._checked(state).copy()
         for _ in range(ROUNDS // 10):
@@ -99,41 +101,41 @@ class ImpulseModel:
             f"their points and lengths."
         )
 
-    def gap_m(self, states: Vector) -> float:
+    def gap_m(self, states: Floats) -> float:
         """Largest distance by which a joint or a closure gives, of a state or of many; slack gives none."""
         return self._gaps(states)[0]
 
-    def gap_rad(self, states: Vector) -> float:
+    def gap_rad(self, states: Floats) -> float:
         """Largest angle by which a joint or a closure gives."""
         return self._gaps(states)[1]
 
-    def energy(self, state: Vector) -> float:
+    def energy(self, state: Floats) -> float:
         """J, as Model.energy; closures hold none."""
         return self.tree.energy(self.to_tree(state))
 
     def step(
         self,
-        state: Vector,
-        tau: Vector | None,
+        state: Floats,
+        tau: Floats | None,
         dt: float,
         *,
-        driven: np.ndarray | None = None,
+        driven: Floats | None = None,
         time_s: float = 0.0,
-    ) -> Vector:
+    ) -> Floats:
         """The state dt seconds on. driven: (3, 3, driven), as for rollout with one step."""
-        return self.rollout(state, 1, dt, tau, driven, time_s=time_s)[-1]
+        return self.rollout(state, 1, dt, tau, driven, time_s=time_s)[-1, :]
 
     def rollout(
         self,
-        state: Vector,
+        state: Floats,
         steps: int,
         dt: float,
-        tau: np.ndarray | None = None,
-        driven: np.ndarray | None = None,
+        tau: Floats | None = None,
+        driven: Floats | None = None,
         *,
         every: int = 1,
         time_s: float = 0.0,
-    ) -> np.ndarray:
+    ) -> Floats:
         """(steps / every + 1, state): the state given, or that of the tree's state given, then every `every`-th.
 
         tau: one force for all steps, or (steps, 6 + nv). driven: (2 steps + 1, 3, driven): position, velocity and
@@ -166,7 +168,7 @@ class ImpulseModel:
             raise PlantDiverged(self.tree.divergence(last, force, (done + 1) * dt, dt))
         return states
 
-    def _checked(self, state: Vector, told: np.ndarray | None = None) -> Vector:
+    def _checked(self, state: Floats, told: Floats | None = None) -> Floats:
         x = np.ascontiguousarray(state, dtype=float)
         if x.shape == (self.tree.size,):
             x = x.copy()
@@ -181,7 +183,7 @@ class ImpulseModel:
             )
         return x
 
-    def _shaped(self, what: str, given: np.ndarray, shapes: list[tuple[int, ...]]) -> np.ndarray:
+    def _shaped(self, what: str, given: Floats, shapes: list[tuple[int, ...]]) -> Floats:
         numbers = np.ascontiguousarray(given, dtype=float)
         if numbers.shape not in shapes or not np.isfinite(numbers).all():
             wanted = " or ".join(str(shape) for shape in shapes)
@@ -190,7 +192,7 @@ class ImpulseModel:
             )
         return numbers
 
-    def _gaps(self, states: Vector) -> tuple[float, float]:
+    def _gaps(self, states: Floats) -> tuple[float, float]:
         rows, out = np.atleast_2d(np.array(states, dtype=float)), np.zeros(2)
         worst = np.zeros(2)
         for row in rows:

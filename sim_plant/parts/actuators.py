@@ -15,8 +15,9 @@ import math
 
 import numpy as np
 
-from caudal.sim_plant.base.arrays import NEVER_US, F, N
+from caudal.sim_plant.base.arrays import NEVER_US, Flat
 from caudal.sim_plant.base.jit import inner
+from caudal.sim_plant.base.types import F, Floats, N, Record, Records
 from caudal.sim_plant.parts.motors import run, sag
 from caudal.sim_plant.parts.valves import pack_valve, shift
 from caudal.sim_plant.tables.devices import Release, Servo, Thruster, Valve
@@ -41,7 +42,7 @@ ACTUATOR = np.dtype(
 
 def pack_actuator(
     spec: Servo | Thruster | Valve | Release, joint: int, curves: tuple[int, int] = (0, 0), body: int = 0
-) -> np.ndarray:
+) -> Records:
     """One ACTUATOR record without a pulse; `joint` is the servo's place among all joints, `curves` are the first
     of the thruster's and their number, `body` is the one of its tree that it pushes."""
     row = np.zeros(1, ACTUATOR)
@@ -67,7 +68,7 @@ def pack_actuator(
 
 
 @inner
-def post(flat, i):
+def post(flat: Flat, i: int) -> bool:
     """Put body i's commands at the end of its actuators' lines; False if a line is full."""
     body = flat.bodies[i]
     now_us = flat.world[0].time_us
@@ -84,7 +85,7 @@ def post(flat, i):
 
 
 @inner
-def take(actuator, pulse_us, now_us):
+def take(actuator: Record, pulse_us: float, now_us: int) -> None:
     """A pulse takes effect: the goal of the servo (rad), what a thruster's motor runs by, or a valve's current (uA)."""
     actuator.live = 1 if pulse_us > 0 else 0
     if actuator.kind == VALVE:
@@ -105,7 +106,7 @@ def take(actuator, pulse_us, now_us):
 
 
 @inner
-def move(actuator, joints, duration_s):
+def move(actuator: Record, joints: Records, duration_s: float) -> None:
     """Let a servo follow its goal for a while."""
     if actuator.live:
         joint = joints[actuator.joint]
@@ -123,7 +124,7 @@ def move(actuator, joints, duration_s):
 
 
 @inner
-def follow(actuator, angle_rad, rate_rad_s, duration_s):
+def follow(actuator: Record, angle_rad: float, rate_rad_s: float, duration_s: float) -> float:
     """Rate at the end of a step of a servo whose joint has inertia to feel: it cannot jump.
 
     Critically damped, exact over the step, with the same lag behind a ramp as `move`. Limp, it runs down.
@@ -135,12 +136,13 @@ def follow(actuator, angle_rad, rate_rad_s, duration_s):
     if not actuator.live:
         return rate_rad_s * decay
     pull = rate_rad_s + w * (angle_rad - actuator.goal)
-    rate = (rate_rad_s - w * pull * duration_s) * decay
-    return min(max(rate, -actuator.rate_rad_s), actuator.rate_rad_s)
+    rate: float = (rate_rad_s - w * pull * duration_s) * decay
+    most: float = actuator.rate_rad_s
+    return min(max(rate, -most), most)
 
 
 @inner
-def pull_due(flat, a, now_us):
+def pull_due(flat: Flat, a: int, now_us: int) -> None:
     """Pulses whose time has come take effect."""
     actuator = flat.actuators[a]
     while actuator.waiting > 0 and flat.due_us[a, actuator.first] <= now_us:
@@ -150,7 +152,7 @@ def pull_due(flat, a, now_us):
 
 
 @inner
-def act(flat, i, a, now_us, duration_us):
+def act(flat: Flat, i: int, a: int, now_us: int, duration_us: int) -> float:
     """Let actuator a of body i act for a part of a step; returns the impulse of its push (N s)."""
     actuator, duration_s = flat.actuators[a], duration_us * 1e-6
     if duration_us <= 0:
@@ -163,7 +165,7 @@ def act(flat, i, a, now_us, duration_us):
 
 
 @inner
-def drive(flat, i, start_us, duration_us):
+def drive(flat: Flat, i: int, start_us: int, duration_us: int) -> None:
     """Move body i's actuators through one step; pulses take effect within it at their own time."""
     body = flat.bodies[i]
     body.force_n, thrusters_a = 0.0, 0.0
@@ -184,7 +186,7 @@ def drive(flat, i, start_us, duration_us):
 
 
 @inner
-def tell(flat, i, out, k):
+def tell(flat: Flat, i: int, out: Floats, k: int) -> None:
     """Put body i's thrusters' pushes, its chambers' pressures and its battery's voltage into out, from place k on."""
     body = flat.bodies[i]
     for a in range(body.first_actuator, body.first_actuator + body.actuators):

@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 
-from caudal.sim_plant.base.arrays import F, Flat, N
+from caudal.sim_plant.base.arrays import Flat
 from caudal.sim_plant.base.jit import inner
+from caudal.sim_plant.base.types import F, Floats, N, Record, Records
 from caudal.sim_plant.tables.devices import Thruster
 from caudal.sim_plant.tables.motors import Motor
 from caudal.sim_plant.tables.read import PlantSpec
@@ -19,7 +20,7 @@ from caudal.sim_plant.tables.read import PlantSpec
 CURVE = np.dtype([("battery_v", F), ("first", N), ("points", N)])
 
 
-def pack_motor(motor: Motor, first_point: int) -> tuple[np.ndarray, np.ndarray]:
+def pack_motor(motor: Motor, first_point: int) -> tuple[Records, Floats]:
     """CURVE records, and (point, 3) of all of them: pulse (us), force (N), current (A)."""
     curves, points = np.zeros(len(motor.curve), CURVE), []
     for row, curve in zip(curves, motor.curve, strict=True):
@@ -29,7 +30,7 @@ def pack_motor(motor: Motor, first_point: int) -> tuple[np.ndarray, np.ndarray]:
     return curves, np.concatenate(points)
 
 
-def with_motors(flat: Flat, spec: PlantSpec) -> tuple[np.ndarray, np.ndarray, dict[str, tuple[int, int]]]:
+def with_motors(flat: Flat, spec: PlantSpec) -> tuple[Records, Floats, dict[str, tuple[int, int]]]:
     """The world's curves and their points with those of a vehicle's motors; each thruster's (first, number)."""
     curves, points, places = flat.curves, flat.curve_points, {}
     for name, motor in spec.motor.items():
@@ -41,7 +42,7 @@ def with_motors(flat: Flat, spec: PlantSpec) -> tuple[np.ndarray, np.ndarray, di
 
 
 @inner
-def on_curve(curve, points, pulse_us):
+def on_curve(curve: Record, points: Floats, pulse_us: float) -> tuple[float, float]:
     """(N, A) at a pulse, on one curve."""
     low, high = curve.first, curve.first + curve.points - 1
     if pulse_us <= points[low, 0]:
@@ -62,7 +63,7 @@ def on_curve(curve, points, pulse_us):
 
 
 @inner
-def steady(flat, thruster, volts):
+def steady(flat: Flat, thruster: Record, volts: float) -> tuple[float, float]:
     """(N, A) at which a thruster settles at its pulse and this voltage."""
     k, last = thruster.first_curve, thruster.first_curve + thruster.curves - 1
     while k < last - 1 and flat.curves[k + 1].battery_v < volts:
@@ -77,7 +78,7 @@ def steady(flat, thruster, volts):
 
 
 @inner
-def run(flat, thruster, volts, now_us, duration_s):
+def run(flat: Flat, thruster: Record, volts: float, now_us: int, duration_s: float) -> float:
     """Let a thruster run up or down for a while (> 0); returns its mean push (N), so that the impulse is exact."""
     goal_n, goal_a = 0.0, 0.0
     if thruster.live and now_us < thruster.dead_us:
@@ -92,7 +93,7 @@ def run(flat, thruster, volts, now_us, duration_s):
 
 
 @inner
-def sag(body, thrusters_a, duration_s):
+def sag(body: Record, thrusters_a: float, duration_s: float) -> None:
     """Draw a step's charge from body's battery, and set the voltage that is left for the next."""
     drawn_a = body.hotel_a + thrusters_a
     open_v = body.full_v

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from caudal.sim_plant.base.arrays import F, N
+from caudal.sim_plant.base.arrays import Flat
 from caudal.sim_plant.base.geometry import (
     beam_to_circle_m,
     beam_to_quad_m,
@@ -20,6 +20,7 @@ from caudal.sim_plant.base.geometry import (
     point_segment_m,
 )
 from caudal.sim_plant.base.jit import compiled, inner
+from caudal.sim_plant.base.types import F, N, Record, Records
 from caudal.sim_plant.tables import devices as tables
 
 NO_READING = np.iinfo(np.int64).min
@@ -47,7 +48,7 @@ SENSOR = np.dtype(
 
 def pack_sensor(
     spec: tables.AnySensor, joints: dict[str, int], actuators: dict[str, int], born_us: int, draw: float
-) -> np.ndarray:
+) -> Records:
     """One SENSOR record; `joints` are places among all joints, `actuators` among all actuators (one that is not there
     never gets a pulse or a current), `draw` a normal number for a constant bias."""
     row = np.zeros(1, SENSOR)
@@ -97,7 +98,7 @@ def pack_sensor(
 
 
 @compiled
-def target_at(world):
+def target_at(world: Record) -> tuple[float, float]:
     """Where the moving target is now (x, y)."""
     x, y = world.target_x_m, world.target_y_m
     way_m = world.target_speed_m_s * world.time_us * 1e-6
@@ -112,7 +113,7 @@ def target_at(world):
 
 
 @inner
-def in_wedge(dx, dy, radius, middle_rad, half_rad, limit_m):
+def in_wedge(dx: float, dy: float, radius: float, middle_rad: float, half_rad: float, limit_m: float) -> bool:
     """Broad phase: can a circle at (dx, dy) from the sonar be in its wedge and nearer than limit_m?"""
     distance = math.hypot(dx, dy)
     if distance - radius >= limit_m:
@@ -125,7 +126,7 @@ def in_wedge(dx, dy, radius, middle_rad, half_rad, limit_m):
 
 
 @inner
-def wedge_m(flat, i, sensor):
+def wedge_m(flat: Flat, i: int, sensor: Record) -> float:
     """The smallest range over the beams of body i's sonar, spread evenly over its wedge.
 
     Object by object, and none that cannot be nearer than what was found; a body does not see itself.
@@ -135,7 +136,7 @@ def wedge_m(flat, i, sensor):
     px = body.x_m + sensor.x_m * c - sensor.y_m * s
     py = body.y_m + sensor.x_m * s + sensor.y_m * c
     middle = body.heading_rad + sensor.bearing_rad
-    nearest = sensor.range_m
+    nearest: float = sensor.range_m
     first = middle - sensor.half_rad
     pitch = 2.0 * sensor.half_rad / (sensor.beams - 1) if sensor.beams > 1 else 0.0
     if sensor.beams == 1:
@@ -167,7 +168,7 @@ def wedge_m(flat, i, sensor):
 
 
 @inner
-def nose_touches(flat, i):
+def nose_touches(flat: Flat, i: int) -> bool:
     """Does the front end of body i's head touch a wall, a cylinder or another hull?"""
     world = flat.world[0]
     head = flat.hulls[i, 0]
@@ -203,16 +204,17 @@ def nose_touches(flat, i):
 
 
 @inner
-def camera_m(sensor, at_m, now_s):
+def camera_m(sensor: Record, at_m: float, now_s: float) -> float:
     """A position as seen through the waves (Liu and Hu eq. 1 with its argument put back)."""
     if sensor.wave_m == 0.0:
         return at_m
     phase = 2.0 * math.pi * (at_m / sensor.wave_length_m + sensor.wave_hz * now_s)
-    return at_m + sensor.wave_m * math.sin(phase)
+    seen_m: float = at_m + sensor.wave_m * math.sin(phase)
+    return seen_m
 
 
 @inner
-def turns_s(thruster):
+def turns_s(thruster: Record) -> float:
     """Revolutions a second, by the push that is there."""
     return math.sqrt(
         thruster.force_n / thruster.ahead_n_s2
@@ -222,52 +224,53 @@ def turns_s(thruster):
 
 
 @inner
-def truth_of(flat, i, sensor):
+def truth_of(flat: Flat, i: int, sensor: Record) -> float:
     """What an ideal sensor would read, in SI units."""
     body = flat.bodies[i]
     kind = sensor.kind
     now_s = flat.world[0].time_us * 1e-6
+    value = 0.0  # of STEADY, whose value is its bias
     if kind == SONAR:
-        return wedge_m(flat, i, sensor)
-    if kind == BUMPER:
-        return 1.0 if nose_touches(flat, i) else 0.0
-    if kind == HEADING:
-        return body.heading_rad
-    if kind == YAW_RATE:
-        return body.yaw_rate_rad_s
-    if kind == ROLL:
-        return body.roll_rad
-    if kind == PITCH:
-        return body.pitch_rad
-    if kind == ROLL_RATE:
-        return body.roll_rate_rad_s
-    if kind == PITCH_RATE:
-        return body.pitch_rate_rad_s
-    if kind == SURGE:
-        return body.surge_m_s2
-    if kind == DEPTH:
-        return body.depth_m
-    if kind == POSITION_X:
-        return camera_m(sensor, body.x_m, now_s)
-    if kind == POSITION_Y:
-        return camera_m(sensor, body.y_m, now_s)
-    if kind == TARGET_X:
-        return camera_m(sensor, target_at(flat.world[0])[0], now_s)
-    if kind == TARGET_Y:
-        return camera_m(sensor, target_at(flat.world[0])[1], now_s)
-    if kind == BATTERY:
-        return body.battery_v
-    if kind == STEADY:
-        return 0.0  # its value is its bias
-    if kind == PRESSURE:
-        return flat.actuators[sensor.actuator].pressure_pa if sensor.actuator >= 0 else 0.0
-    if kind == TURNS:
-        return turns_s(flat.actuators[sensor.actuator]) if sensor.actuator >= 0 else 0.0
-    return flat.joints[sensor.joint].angle_rad
+        value = wedge_m(flat, i, sensor)
+    elif kind == BUMPER:
+        value = 1.0 if nose_touches(flat, i) else 0.0
+    elif kind == HEADING:
+        value = body.heading_rad
+    elif kind == YAW_RATE:
+        value = body.yaw_rate_rad_s
+    elif kind == ROLL:
+        value = body.roll_rad
+    elif kind == PITCH:
+        value = body.pitch_rad
+    elif kind == ROLL_RATE:
+        value = body.roll_rate_rad_s
+    elif kind == PITCH_RATE:
+        value = body.pitch_rate_rad_s
+    elif kind == SURGE:
+        value = body.surge_m_s2
+    elif kind == DEPTH:
+        value = body.depth_m
+    elif kind == POSITION_X:
+        value = camera_m(sensor, body.x_m, now_s)
+    elif kind == POSITION_Y:
+        value = camera_m(sensor, body.y_m, now_s)
+    elif kind == TARGET_X:
+        value = camera_m(sensor, target_at(flat.world[0])[0], now_s)
+    elif kind == TARGET_Y:
+        value = camera_m(sensor, target_at(flat.world[0])[1], now_s)
+    elif kind == BATTERY:
+        value = body.battery_v
+    elif kind == PRESSURE and sensor.actuator >= 0:
+        value = flat.actuators[sensor.actuator].pressure_pa
+    elif kind == TURNS and sensor.actuator >= 0:
+        value = turns_s(flat.actuators[sensor.actuator])
+    elif kind in (JOINT_ANGLE, STROKE):
+        value = flat.joints[sensor.joint].angle_rad
+    return value
 
 
 @inner
-def sample(flat, i, k):
+def sample(flat: Flat, i: int, k: int) -> None:
     """Take one sample of sensor k on body i, and leave its count to be read."""
     sensor = flat.sensors[k]
     noise = sensor.noise * flat.normals[k, sensor.draw]
@@ -296,7 +299,7 @@ def sample(flat, i, k):
 
 
 @compiled
-def sample_due(flat, i):
+def sample_due(flat: Flat, i: int) -> None:
     """Take the samples of body i whose time has come. A sensor samples first when its body is added."""
     body = flat.bodies[i]
     now_us = flat.world[0].time_us

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from caudal.sim_plant.base.arrays import NEVER_US
 from caudal.sim_plant.base.jit import inner
+from caudal.sim_plant.base.types import Record, Records
 from caudal.sim_plant.tables.devices import Valve
 
 
-def pack_valve(row: np.ndarray, spec: Valve) -> None:
+def pack_valve(row: Records, spec: Valve) -> None:
     """A valve's part of its ACTUATOR record; the chamber is empty."""
     row["crack_ua"], row["pa_per_ua"], row["supply_pa"] = spec.crack_ua, spec.pa_per_ua, spec.supply_pa
     row["play_ua"], row["leak_share"] = 0.5 * spec.hysteresis_ua, spec.leak_share
@@ -25,23 +24,23 @@ def pack_valve(row: np.ndarray, spec: Valve) -> None:
 
 
 @inner
-def shift(valve, current_ua, now_us):
+def shift(valve: Record, current_ua: float, now_us: int) -> None:
     """Let the spool follow a current, unless it is stuck."""
     if now_us < valve.stuck_us:
         valve.spool_ua = min(max(valve.spool_ua, current_ua - valve.play_ua), current_ua + valve.play_ua)
 
 
 @inner
-def target_pa(valve, now_us):
+def target_pa(valve: Record, now_us: int) -> float:
     """Where the chamber's pressure tends to."""
     if not valve.live and now_us < valve.stuck_us:
         return 0.0
-    target = min(max((valve.spool_ua - valve.crack_ua) * valve.pa_per_ua, 0.0), valve.supply_pa)
+    target: float = min(max((valve.spool_ua - valve.crack_ua) * valve.pa_per_ua, 0.0), valve.supply_pa)
     return target * (1.0 - valve.leak_share) if now_us >= valve.leak_us else target
 
 
 @inner
-def fill(valve, now_us, duration_s):
+def fill(valve: Record, now_us: int, duration_s: float) -> None:
     """Let the chamber follow its valve for a while (> 0); leaves its pressure at the end and the mean until then."""
     target, left, mean = target_pa(valve, now_us), 0.0, 0.0
     if valve.lag_s > 0.0:

@@ -15,8 +15,10 @@ import math
 
 import numpy as np
 
+from caudal.sim_plant.base.arrays import Flat
 from caudal.sim_plant.base.geometry import circle_overlap, quad_distance_m, quad_overlap, set_box
 from caudal.sim_plant.base.jit import compiled, inner
+from caudal.sim_plant.base.types import Record
 
 APART_M = 1e-3
 SLACK_M = 1e-7  # pushed this much too far, so that rounding leaves no overlap
@@ -25,7 +27,7 @@ WALLS = 4
 
 
 @inner
-def place_hull(flat, i):
+def place_hull(flat: Flat, i: int) -> None:
     """Body i's two boxes from its pose and joints. The tail's box runs straight to the tip (Liu and Hu fig. 8)."""
     body = flat.bodies[i]
     c, s = math.cos(body.heading_rad), math.sin(body.heading_rad)
@@ -48,14 +50,15 @@ def place_hull(flat, i):
 
 
 @inner
-def in_reach(a, b, gap_m):
+def in_reach(a: Record, b: Record, gap_m: float) -> bool:
     """Broad phase: can two bodies be within gap_m of each other?"""
     dx, dy, far = a.x_m - b.x_m, a.y_m - b.y_m, a.reach_m + b.reach_m + gap_m
-    return dx * dx + dy * dy < far * far
+    near: bool = dx * dx + dy * dy < far * far
+    return near
 
 
 @inner
-def wall_gap_m(flat, i, wall):
+def wall_gap_m(flat: Flat, i: int, wall: int) -> float:
     """Distance of body i's hull from one wall, negative beyond it."""
     world = flat.world[0]
     gap = np.inf
@@ -74,15 +77,16 @@ def wall_gap_m(flat, i, wall):
 
 
 @inner
-def by_a_wall(flat, i):
+def by_a_wall(flat: Flat, i: int) -> bool:
     """Broad phase: can body i reach a wall?"""
     world, body = flat.world[0], flat.bodies[i]
     x, y, reach = body.x_m, body.y_m, body.reach_m
-    return x < reach or y < reach or world.length_m - x < reach or world.width_m - y < reach
+    near: bool = x < reach or y < reach or world.length_m - x < reach or world.width_m - y < reach
+    return near
 
 
 @inner
-def cylinder_depth(flat, i, c):
+def cylinder_depth(flat: Flat, i: int, c: int) -> tuple[float, float, float]:
     """(depth, nx, ny) of the deeper box of body i in a cylinder; -depth is the distance when apart."""
     x, y, radius = flat.cylinders[c, 0], flat.cylinders[c, 1], flat.cylinders[c, 2]
     head = circle_overlap(flat.hulls[i, 0], x, y, radius)
@@ -91,7 +95,7 @@ def cylinder_depth(flat, i, c):
 
 
 @inner
-def body_depth(flat, i, j):
+def body_depth(flat: Flat, i: int, j: int) -> tuple[float, float, float]:
     """(depth, nx, ny) of the deepest pair of boxes of two bodies."""
     deepest, nx, ny = -1.0, 0.0, 0.0
     for a in range(2):
@@ -103,7 +107,7 @@ def body_depth(flat, i, j):
 
 
 @inner
-def body_gap_m(flat, i, j):
+def body_gap_m(flat: Flat, i: int, j: int) -> float:
     gap = np.inf
     for a in range(2):
         for b in range(2):
@@ -112,7 +116,7 @@ def body_gap_m(flat, i, j):
 
 
 @inner
-def push(flat, i, depth, nx, ny):
+def push(flat: Flat, i: int, depth: float, nx: float, ny: float) -> None:
     """Move body i along (nx, ny) and take the speed that runs against it."""
     body = flat.bodies[i]
     body.x_m += (depth + SLACK_M) * nx
@@ -124,7 +128,7 @@ def push(flat, i, depth, nx, ny):
 
 
 @inner
-def touch(flat, i, place):
+def touch(flat: Flat, i: int, place: int) -> bool:
     """Count body i's contact at its onset; returns whether this is one."""
     if flat.touching[i, place]:
         return False
@@ -136,7 +140,7 @@ def touch(flat, i, place):
 
 
 @inner
-def go_back(flat, i):
+def go_back(flat: Flat, i: int) -> None:
     """Body i returns to where it stood before the step, stalled."""
     body = flat.bodies[i]
     body.x_m, body.y_m, body.heading_rad = body.old_x_m, body.old_y_m, body.old_heading_rad
@@ -147,7 +151,7 @@ def go_back(flat, i):
 
 
 @inner
-def one_round(flat, give_up):
+def one_round(flat: Flat, give_up: bool) -> bool:
     """Free every overlap once, by pushing or (give_up) by going back. Returns whether there was any."""
     found = False
     cylinders = len(flat.cylinders)
@@ -196,7 +200,7 @@ def one_round(flat, give_up):
 
 
 @inner
-def part_contacts(flat):
+def part_contacts(flat: Flat) -> None:
     """Contacts that have come apart by more than APART_M have ended."""
     cylinders = len(flat.cylinders)
     for i in range(len(flat.bodies)):
@@ -215,7 +219,7 @@ def part_contacts(flat):
 
 
 @inner
-def land(flat, i):
+def land(flat: Flat, i: int) -> None:
     """Lift body i off the floor that it sank into; the onset counts as a wall's does."""
     body, world = flat.bodies[i], flat.world[0]
     gap = world.depth_m - body.keel_m - body.depth_m
@@ -230,7 +234,7 @@ def land(flat, i):
 
 
 @inner
-def settle(flat):
+def settle(flat: Flat) -> None:
     """No hull overlaps anything when this returns, if none did before the step."""
     for i in range(len(flat.bodies)):
         flat.bodies[i].blocked = 0
@@ -247,7 +251,7 @@ def settle(flat):
 
 
 @compiled
-def clearance_m(flat, i):
+def clearance_m(flat: Flat, i: int) -> float:
     """Distance of body i's hull from the nearest wall, cylinder or other hull; infinite in open water."""
     gap = np.inf
     if not flat.bodies[i].meets:

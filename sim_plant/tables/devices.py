@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -233,7 +233,7 @@ AnySensor = (
 )  # fmt: skip
 
 
-def check_channels(name: str, what: str, asked: Sequence[str], known: dict) -> None:
+def check_channels(name: str, what: str, asked: Sequence[str], known: Mapping[str, object]) -> None:
     """A vehicle may ask for what its plant has, each channel once."""
     for i, channel in enumerate(asked):
         if channel not in known:

@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 import numpy as np
 from msgspec import Meta, field
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from caudal.sim_plant.tables.closures import AnyClosure, closure_problems
 from caudal.sim_plant.tables.types import AtLeastZero, Kind, Number, Positive, Table
@@ -53,7 +54,7 @@ class AddedInertia(Table, kw_only=True, frozen=True):
     diagonal: SixAtLeastZero | None = None
     full: Annotated[list[Number], Meta(min_length=21, max_length=21)] | None = None
 
-    def matrix(self) -> np.ndarray:
+    def matrix(self) -> NDArray[np.float64]:
         """6x6 about at_m."""
         if self.full is None:
             return np.diag(self.diagonal or (0.0,) * 6)
@@ -73,7 +74,7 @@ class Drag(Table, kw_only=True, frozen=True):
     linear_full: tuple[Six, Six, Six, Six, Six, Six] | None = None
     quadratic: SixAtLeastZero = (0.0,) * 6  # N s2/m2, N m s2/rad2
 
-    def matrix(self) -> np.ndarray:
+    def matrix(self) -> NDArray[np.float64]:
         """6x6 of the linear part."""
         return np.diag(self.linear) if self.linear_full is None else np.array(self.linear_full)
 
@@ -90,7 +91,7 @@ class Tube(Kind, tag="tube", kw_only=True, frozen=True):
     sections: Annotated[int, Meta(ge=8, le=360)] = 48  # corners of a section
     gauss: Annotated[int, Meta(ge=1, le=32)] = 5  # sections along the hull
 
-    def corners_m(self) -> np.ndarray:
+    def corners_m(self) -> NDArray[np.float64]:
         """(corner, 2): across and towards the apex, counter-clockwise seen from to_m."""
         angle = 2 * np.pi * np.arange(self.sections) / self.sections
         radius = self.radius_m * (1 + self.lobe_share * np.cos(self.lobes * angle))
@@ -118,7 +119,7 @@ class Body(Table, kw_only=True, frozen=True):
     edge: list[Edge] = field(default_factory=list)
     slender: list[Slender] = field(default_factory=list)
 
-    def inertia(self) -> np.ndarray:
+    def inertia(self) -> NDArray[np.float64]:
         """3x3 about the centre of mass."""
         xx, yy, zz, xy, xz, yz = self.inertia_kg_m2 or (0.0,) * 6
         return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

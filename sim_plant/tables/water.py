@@ -10,6 +10,7 @@ from typing import Annotated
 
 import numpy as np
 from msgspec import Meta
+from numpy.typing import NDArray
 
 from caudal.sim_plant.tables.types import AtLeastZero, Kind, Number, Positive, Table
 
@@ -77,11 +78,12 @@ class Jonswap(Kind, tag="jonswap", kw_only=True, frozen=True):
     seed: Annotated[int, Meta(ge=0)] = 0
 
 
-def unit(a: Sequence[float] | np.ndarray) -> np.ndarray:
-    return np.array(a) / np.linalg.norm(a)
+def unit(a: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    along: NDArray[np.float64] = np.array(a) / np.linalg.norm(a)
+    return along
 
 
-def unit_across(a: Sequence[float], along: np.ndarray) -> np.ndarray:
+def unit_across(a: Sequence[float], along: NDArray[np.float64]) -> NDArray[np.float64]:
     """The part of a that stands across the unit vector `along`, at length 1."""
     return unit(np.array(a) - along * np.dot(a, along))
 

@@ -16,11 +16,10 @@ An acceleration is the rate of the state's velocities. A force on the base acts 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from caudal.sim_plant.base.arrays import F, N
+from caudal.sim_plant.base.arrays import Tree
+from caudal.sim_plant.base.types import F, Floats, N, Records
 from caudal.sim_plant.tables.tree import Body, TreeSpec, Tube
 from caudal.sim_plant.tree.frames import rpy_matrix, sorted_bodies
 from caudal.sim_plant.water.buoyancy import pack_hulls
@@ -80,48 +79,25 @@ BODY = np.dtype(
 )
 
 
-class Tree(NamedTuple):
-    """A vehicle, and the room its kernels work in; one each thread."""
-
-    water: np.ndarray  # one WATER record
-    bodies: np.ndarray  # BODY, parents first
-    tubes: np.ndarray  # buoyancy.TUBE
-    rounds: np.ndarray  # buoyancy.ROUND
-    corners: np.ndarray  # (corner, 2) of all tubes, as water/buoyancy.py lays them out
-    sums: np.ndarray  # (corner, 3)
-    along: np.ndarray  # (section, 2)
-    foils: np.ndarray  # foils.FOIL
-    edges: np.ndarray  # slender.EDGE
-    links: np.ndarray  # slender.LINK
-    link_points: np.ndarray  # (point, 2) of all links
-    waves: np.ndarray  # waves.WAVE
-    told_q: np.ndarray  # (driven joint): its position in a state
-    told_v: np.ndarray  # (driven joint): its velocity in a state
-    told: np.ndarray  # (6 + nv): accelerations, of driven joints on entry, all on return
-    rate: np.ndarray  # (state)
-    stage: np.ndarray  # (state)
-    sum: np.ndarray  # (state)
-    keep: np.ndarray  # (state): the last sound one
-
-
-def quaternion_turn(quaternion: np.ndarray) -> np.ndarray:
+def quaternion_turn(quaternion: Floats) -> Floats:
     """Turn 3x3 of a quaternion w x y z."""
     w, axis = quaternion[0], _skew(quaternion[1:])
-    return np.eye(3) + 2 / np.dot(quaternion, quaternion) * (w * axis + axis @ axis)
+    turn: Floats = np.eye(3) + 2 / np.dot(quaternion, quaternion) * (w * axis + axis @ axis)
+    return turn
 
 
-def _skew(a: np.ndarray) -> np.ndarray:
+def _skew(a: Floats) -> Floats:
     return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]], dtype=float)
 
 
-def shifted(inertia: np.ndarray, at: np.ndarray) -> np.ndarray:
+def shifted(inertia: Floats, at: Floats) -> Floats:
     """A 6x6 inertia about `at`, taken about the origin."""
     motion = np.eye(6)
     motion[:3, 3:] = -_skew(at)
     return motion.T @ inertia @ motion
 
 
-def body_inertia(body: Body, fluid: bool) -> np.ndarray:
+def body_inertia(body: Body, fluid: bool) -> Floats:
     """6x6 about the body's origin, body axes, with the water it carries if there is fluid."""
     own = np.zeros((6, 6))
     own[:3, :3] = body.mass_kg * np.eye(3)
@@ -130,7 +106,7 @@ def body_inertia(body: Body, fluid: bool) -> np.ndarray:
     return own + carried_inertia(body) if fluid else own
 
 
-def carried_inertia(body: Body) -> np.ndarray:
+def carried_inertia(body: Body) -> Floats:
     """6x6 of the water it carries alone."""
     if body.added_inertia is None:
         return np.zeros((6, 6))
@@ -185,7 +161,9 @@ def pack_tree(spec: TreeSpec, gravity: bool, fluid: bool) -> tuple[Tree, list[in
     return tree, order
 
 
-def _pack_parts(spec: TreeSpec, place: dict[str, int], lag_at: int) -> tuple[np.ndarray, ...]:
+def _pack_parts(
+    spec: TreeSpec, place: dict[str, int], lag_at: int
+) -> tuple[Records, Records, Records, Floats]:
     """Foils, edges, slender links and these links' points, of bodies that have a place; lags from lag_at on."""
     foils, bodies = [], [body for body in spec.body if body.name in place]
     for body in bodies:

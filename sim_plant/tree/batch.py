@@ -14,21 +14,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from caudal.sim_plant.base.types import Floats
+
 if TYPE_CHECKING:
     from caudal.sim_plant.tree.model import Method, Model
 
 
 def batch(
     model: Model,
-    starts: Sequence[np.ndarray],
+    starts: Sequence[Floats],
     steps: int,
     dt: float,
-    tau: np.ndarray | list[np.ndarray] | None = None,
-    driven: np.ndarray | list[np.ndarray] | None = None,
+    tau: Floats | list[Floats] | None = None,
+    driven: Floats | list[Floats] | None = None,
     method: Method = "rk4",
     every: int = 1,
     jobs: int | None = None,
-) -> np.ndarray:
+) -> Floats:
     """(start, steps / every + 1, state). tau and driven as for Model.rollout, or a list with one each start."""
     count = len(starts)
     for name, given in (("tau", tau), ("driven", driven)):
@@ -41,7 +43,7 @@ def batch(
     for _ in range(jobs):
         idle.put(copy.deepcopy(model))
 
-    def one(k: int) -> np.ndarray:
+    def one(k: int) -> Floats:
         mine = idle.get()
         try:
             force = tau[k] if isinstance(tau, list) else tau

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from caudal.sim_plant.base.arrays import Tree
 from caudal.sim_plant.base.jit import compiled, inner
 from caudal.sim_plant.base.spatial import (  # fmt: skip
     add,
@@ -16,18 +17,19 @@ from caudal.sim_plant.base.spatial import (  # fmt: skip
     turned,
     vector,
 )
+from caudal.sim_plant.base.types import Floats, Record, Vec3
 from caudal.sim_plant.tree.arrays import FIXED, SPHERICAL
 from caudal.sim_plant.water.buoyancy import buoyancy
 
 
 @inner
-def com_at(body):
+def com_at(body: Record) -> Vec3:
     """Centre of mass of a placed body (m), in the common frame."""
     return add(vector(body.at, 0), turned(matrix(body.turn), vector(body.com_m, 0)))
 
 
 @compiled
-def energies(tree, x, out):
+def energies(tree: Tree, x: Floats, out: Floats) -> None:
     """Fill out (J): kinetic with the water that is carried, weight, buoyancy, springs."""
     water = tree.water[0]
     out[:] = 0.0
@@ -48,7 +50,7 @@ def energies(tree, x, out):
 
 
 @compiled
-def momenta(tree, x, out):
+def momenta(tree: Tree, x: Floats, out: Floats) -> None:
     """Fill out with linear momentum (kg m/s) and angular momentum about the world's origin, world axes."""
     force, torque = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for i in range(len(tree.bodies)):
@@ -62,7 +64,7 @@ def momenta(tree, x, out):
 
 
 @compiled
-def mass_centre(tree, x, out):
+def mass_centre(tree: Tree, x: Floats, out: Floats) -> None:
     """Fill out with the centre of mass of the bodies, world (m)."""
     total, moment = 0.0, (0.0, 0.0, 0.0)
     for i in range(len(tree.bodies)):

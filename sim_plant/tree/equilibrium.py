@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from caudal.sim_plant.base.types import Floats
 from caudal.sim_plant.tree.arrays import quaternion_turn
 from caudal.sim_plant.tree.model import Model
 
@@ -13,7 +14,7 @@ NUDGE = 1e-6
 BALANCED = 1e-11  # of weight, and of weight times a metre
 
 
-def rolled(state: np.ndarray, x_rad: float, y_rad: float = 0.0, z_rad: float = 0.0) -> np.ndarray:
+def rolled(state: Floats, x_rad: float, y_rad: float = 0.0, z_rad: float = 0.0) -> Floats:
     """The state with its base turned by a rotation vector, world axes, about the base's origin."""
     turned = state.copy()
     axis = np.array([x_rad, y_rad, z_rad])
@@ -25,7 +26,7 @@ def rolled(state: np.ndarray, x_rad: float, y_rad: float = 0.0, z_rad: float = 0
     return turned
 
 
-def afloat(model: Model, state: np.ndarray) -> np.ndarray:
+def afloat(model: Model, state: Floats) -> Floats:
     """The state at rest, with the joints where they are, in the nearest equilibrium Newton's way finds."""
     x = state.copy()
     x[7:13] = 0.0
@@ -49,13 +50,13 @@ def afloat(model: Model, state: np.ndarray) -> np.ndarray:
     )
 
 
-def _moved(state: np.ndarray, by: np.ndarray) -> np.ndarray:
+def _moved(state: Floats, by: Floats) -> Floats:
     moved = rolled(state, by[1], by[2])
     moved[2] += by[0]
     return moved
 
 
-def _asked(model: Model, state: np.ndarray) -> np.ndarray:
+def _asked(model: Model, state: Floats) -> Floats:
     """Force up (N) and torques about world x and y (N m) that would hold the vehicle."""
     base, force = quaternion_turn(state[3:7]), model.bias(state)
     return np.array([(base @ force[:3])[2], *(base @ force[3:6])[:2]])

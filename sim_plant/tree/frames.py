@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from caudal.sim_plant.base.types import Floats
 from caudal.sim_plant.tables.tree import Body
 
 
-def rpy_matrix(rpy_deg: tuple[float, float, float]) -> np.ndarray:
+def rpy_matrix(rpy_deg: tuple[float, float, float]) -> Floats:
     """Roll about x, then pitch about y, then yaw about z, all fixed axes."""
     (sr, sp, sy), (cr, cp, cy) = np.sin(np.radians(rpy_deg)), np.cos(np.radians(rpy_deg))
     return np.array([

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from caudal.sim_plant.base.arrays import Tree
 from caudal.sim_plant.base.jit import compiled, inner
 from caudal.sim_plant.base.spatial import (
     quaternion_matrix,
@@ -10,6 +11,7 @@ from caudal.sim_plant.base.spatial import (
     quaternion_unit,
     turned,
 )
+from caudal.sim_plant.base.types import Floats
 from caudal.sim_plant.tree.arrays import SPHERICAL
 from caudal.sim_plant.tree.recursion import forward, freedoms, sweep
 
@@ -17,7 +19,7 @@ FASTEST = 1e6  # m/s or rad/s; beyond it a state has diverged
 
 
 @inner
-def take_told(tree, told, row, x):
+def take_told(tree: Tree, told: Floats, row: int, x: Floats) -> None:
     """Put driven joints where row `row` of `told` has them; told is (time, 3, joint) or has no rows."""
     if len(told) == 0:
         return
@@ -28,7 +30,7 @@ def take_told(tree, told, row, x):
 
 
 @inner
-def rates(tree, x, tau, out):
+def rates(tree: Tree, x: Floats, tau: Floats, out: Floats) -> None:
     """Rate of a state (out); accelerations of driven joints stand in tree.told."""
     sweep(tree, x)
     forward(tree, tau, tree.told)
@@ -53,7 +55,7 @@ def rates(tree, x, tau, out):
 
 
 @inner
-def units(tree, x):
+def units(tree: Tree, x: Floats) -> None:
     """Bring every quaternion of a state back to length 1."""
     quaternion_unit(x, 3)
     for i in range(1, len(tree.bodies)):
@@ -62,7 +64,7 @@ def units(tree, x):
 
 
 @inner
-def step(tree, x, tau, told, row, dt_s, fourth):
+def step(tree: Tree, x: Floats, tau: Floats, told: Floats, row: int, dt_s: float, fourth: bool) -> None:
     """One step of x in place; told's rows row, row + 1, row + 2 are now, half a step on, a step on.
 
     The water's time is now on entry, and a step on on return.
@@ -92,7 +94,7 @@ def step(tree, x, tau, told, row, dt_s, fourth):
 
 
 @inner
-def semi_implicit(tree, x, rate, dt_s):
+def semi_implicit(tree: Tree, x: Floats, rate: Floats, dt_s: float) -> None:
     """New velocities from old positions, new positions from new velocities."""
     velocities = tree.water[0].velocities_at
     for j in range(7, 13):
@@ -112,7 +114,7 @@ def semi_implicit(tree, x, rate, dt_s):
 
 
 @inner
-def sound(x):
+def sound(x: Floats) -> bool:
     """Whether every number of a state is finite and no velocity is absurd."""
     for j in range(len(x)):  # noqa: SIM110 (kernels know no generators)
         if not abs(x[j]) < FASTEST:
@@ -121,7 +123,18 @@ def sound(x):
 
 
 @compiled
-def roll_out(tree, x, tau, told, dt_s, steps, every, fourth, out, time_s):
+def roll_out(
+    tree: Tree,
+    x: Floats,
+    tau: Floats,
+    told: Floats,
+    dt_s: float,
+    steps: int,
+    every: int,
+    fourth: bool,
+    out: Floats,
+    time_s: float,
+) -> int:
     """Step x in place, a copy of every `every`-th state to `out`. Returns the steps that were sound.
 
     tau has one row for all steps, or one each. told has no rows (driven joints keep their velocity), or

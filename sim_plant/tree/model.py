@@ -11,20 +11,17 @@ every answer is a new array. A model works in arrays of its own: one model each 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
+from caudal.sim_plant.base.types import Floats
 from caudal.sim_plant.tables.tree import TreeSpec, buoyant_alone, disagreements
 from caudal.sim_plant.tree import energy as tree_sums
 from caudal.sim_plant.tree import integrate, recursion, water_forces
 from caudal.sim_plant.tree.arrays import FREEDOMS, JOINTS_AT, POSITIONS, pack_tree, quaternion_turn
 
-if TYPE_CHECKING:
-    pass
-
-Vector = np.ndarray
 Source = str | os.PathLike[str] | VehicleFile
 Method = Literal["rk4", "semi-implicit"]
 METHODS = ("rk4", "semi-implicit")
@@ -92,7 +89,7 @@ class Model:
             raise KeyError(f"{self.label}: there is no body {body}; choose from {', '.join(self.bodies)}.")
         return self._place[self.bodies.index(body)]
 
-    def state(self) -> Vector:
+    def state(self) -> Floats:
         """At rest at the origin, base level, joints at 0."""
         x = np.zeros(self.size)
         x[self._quaternions] = 1.0
@@ -109,20 +106,20 @@ class Model:
             raise ValueError(f"{self.label}: time_s is {time_s}; give a finite number of seconds.")
         self.flat.water["time_s"] = time_s
 
-    def mass_matrix(self, state: Vector) -> np.ndarray:
+    def mass_matrix(self, state: Floats) -> Floats:
         """(6 + nv, 6 + nv), with the inertia of the water that is carried."""
         self._sweep(state)
         mass = np.zeros((self.freedoms, self.freedoms))
         recursion.composite(self.flat, mass)
         return mass
 
-    def bias(self, state: Vector) -> Vector:
+    def bias(self, state: Floats) -> Floats:
         """Force that holds the accelerations at 0: mass_matrix @ acceleration + bias = force."""
         return self.inverse_dynamics(state, np.zeros(self.freedoms))
 
     def forward_dynamics(
-        self, state: Vector, tau: Vector | None = None, driven: Vector | None = None
-    ) -> Vector:
+        self, state: Floats, tau: Floats | None = None, driven: Floats | None = None
+    ) -> Floats:
         """Acceleration under the force tau. Driven joints accelerate by `driven` (file order), else not."""
         force = self._vector("tau", tau)
         told = np.zeros(self.freedoms)
@@ -135,7 +132,7 @@ class Model:
         recursion.forward(self.flat, force, told)
         return told
 
-    def inverse_dynamics(self, state: Vector, acceleration: Vector) -> Vector:
+    def inverse_dynamics(self, state: Floats, acceleration: Floats) -> Floats:
         """Force on base and joints that gives this acceleration, beside springs, dampers, weight and water."""
         wanted = self._vector("acceleration", acceleration)
         self._sweep(state)
@@ -143,39 +140,39 @@ class Model:
         recursion.inverse_forces(self.flat, wanted, tau)
         return tau
 
-    def energies(self, state: Vector) -> dict[str, float]:
+    def energies(self, state: Floats) -> dict[str, float]:
         """J, by kind, as seen by one who drifts with the water; 0 is at rest on the surface."""
         self._sweep(state)
         out = np.zeros(4)
         tree_sums.energies(self.flat, self._checked(state), out)
         return dict(zip(("kinetic", "weight", "buoyancy", "springs"), out.tolist(), strict=True))
 
-    def energy(self, state: Vector) -> float:
+    def energy(self, state: Floats) -> float:
         """Their sum (J); constant in time without drag, dampers, forces and driven joints."""
         return sum(self.energies(state).values())
 
-    def momentum(self, state: Vector) -> Vector:
+    def momentum(self, state: Floats) -> Floats:
         """Linear (kg m/s), angular about the world's origin (kg m2/s), world axes, carried water included."""
         self._sweep(state)
         out = np.zeros(6)
         tree_sums.momenta(self.flat, self._checked(state), out)
         return out
 
-    def centre_of_mass(self, state: Vector) -> Vector:
+    def centre_of_mass(self, state: Floats) -> Floats:
         """Of the bodies, without water; world (m)."""
         self._sweep(state)
         out = np.zeros(3)
         tree_sums.mass_centre(self.flat, self._checked(state), out)
         return out
 
-    def pose(self, state: Vector, body: str) -> tuple[np.ndarray, Vector]:
+    def pose(self, state: Floats, body: str) -> tuple[Floats, Floats]:
         """(turn from body to world 3x3, position of the body's origin in the world (m))."""
         i = self.place(body)
         self._sweep(state)
         base = quaternion_turn(state[3:7])
         return base @ self.flat.bodies["turn"][i].reshape(3, 3), state[:3] + base @ self.flat.bodies["at"][i]
 
-    def water_forces(self, state: Vector) -> np.ndarray:
+    def water_forces(self, state: Floats) -> Floats:
         """(body in file order, 6): force (N) and moment about the body's origin (N m), world axes, of the water that
         it moves through, as tree/water_forces.py has it: without buoyancy and the inertia of carried water."""
         out = np.zeros((len(self.bodies), 6))
@@ -184,27 +181,27 @@ class Model:
 
     def step(
         self,
-        state: Vector,
-        tau: Vector | None,
+        state: Floats,
+        tau: Floats | None,
         dt: float,
         method: Method = "rk4",
-        driven: np.ndarray | None = None,
+        driven: Floats | None = None,
         time_s: float = 0.0,
-    ) -> Vector:
+    ) -> Floats:
         """The state dt seconds on. driven: (3, 3, joint), as for rollout with one step."""
-        return self.rollout(state, 1, dt, tau, driven, method, time_s=time_s)[-1]
+        return self.rollout(state, 1, dt, tau, driven, method, time_s=time_s)[-1, :]
 
     def rollout(
         self,
-        state: Vector,
+        state: Floats,
         steps: int,
         dt: float,
-        tau: np.ndarray | None = None,
-        driven: np.ndarray | None = None,
+        tau: Floats | None = None,
+        driven: Floats | None = None,
         method: Method = "rk4",
         every: int = 1,
         time_s: float = 0.0,
-    ) -> np.ndarray:
+    ) -> Floats:
         """(steps / every + 1, state): the state given, then every `every`-th after it.
 
         tau: one force for all steps, or (steps, 6 + nv). driven: (2 steps + 1, 3, driven joint): position,
@@ -248,7 +245,7 @@ class Model:
             raise PlantDiverged(self.divergence(x, forces[min(done, len(forces) - 1)], (done + 1) * dt, dt))
         return states
 
-    def divergence(self, last: Vector, tau: Vector | None, at_s: float, dt: float) -> str:
+    def divergence(self, last: Floats, tau: Floats | None, at_s: float, dt: float) -> str:
         """The sentence for it: at fault is the body that its joint (or the water, for the base) threw most."""
         self._sweep(last)
         self.flat.bodies["acceleration"] = 0.0
@@ -262,10 +259,10 @@ class Model:
             f"{dt:g} s, or softer springs, dampers and drag at this body."
         )
 
-    def _sweep(self, state: Vector) -> None:
+    def _sweep(self, state: Floats) -> None:
         recursion.sweep(self.flat, self._checked(state))
 
-    def _checked(self, state: Vector) -> Vector:
+    def _checked(self, state: Floats) -> Floats:
         x = np.ascontiguousarray(state, dtype=float)
         if x.shape != (self.size,):
             raise ValueError(
@@ -291,12 +288,12 @@ class Model:
             return "the lag of a foil"
         return "the velocity of " + next(n for n in self.joints if self.qd[n].start <= k < self.qd[n].stop)
 
-    def _vector(self, what: str, given: Vector | None) -> Vector:
+    def _vector(self, what: str, given: Floats | None) -> Floats:
         if given is None:
             return np.zeros(self.freedoms)
         return self._of_length(what, given, self.freedoms)
 
-    def _of_length(self, what: str, given: Vector, length: int) -> Vector:
+    def _of_length(self, what: str, given: Floats, length: int) -> Floats:
         numbers = np.ascontiguousarray(given, dtype=float)
         if numbers.shape != (length,) or not np.isfinite(numbers).all():
             raise ValueError(f"{self.label}: {what} must be {length} finite numbers, not {numbers}.")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 
+from caudal.sim_plant.base.arrays import Tree
 from caudal.sim_plant.base.jit import compiled, inner
 from caudal.sim_plant.base.spatial import (  # fmt: skip
     add,
@@ -34,6 +35,7 @@ from caudal.sim_plant.base.spatial import (  # fmt: skip
     turned_back,
     vector,
 )
+from caudal.sim_plant.base.types import Floats, Record
 from caudal.sim_plant.tree.arrays import FIXED, PRISMATIC, REVOLUTE, SPHERICAL
 from caudal.sim_plant.water.buoyancy import buoyancy
 from caudal.sim_plant.water.drag import resist
@@ -41,12 +43,12 @@ from caudal.sim_plant.water.waves import calm, carry, ride
 
 
 @inner
-def freedoms(kind):
+def freedoms(kind: int) -> int:
     return 3 if kind == SPHERICAL else 0 if kind == FIXED else 1
 
 
 @inner
-def place_base(water, base, x):
+def place_base(water: Record, base: Record, x: Floats) -> None:
     """The frame of all else: the base's, drifting with the water."""
     turn = quaternion_matrix(x[3], x[4], x[5], x[6])
     current = turned_back(turn, vector(water.current_m_s, 0))
@@ -64,20 +66,20 @@ def place_base(water, base, x):
 
 
 @inner
-def servo_torque(body, angle, rate):
+def servo_torque(body: Record, angle: float, rate: float) -> float:
     """Of a servo on a joint that yields: a spring to its goal behind the play of its gear, a damper, and a motor
     whose torque falls to none at its free rate."""
     gap = body.servo_goal - angle
     taut = math.copysign(max(abs(gap) - body.servo_play, 0.0), gap)
-    torque = body.servo_stiffness * taut - body.servo_damping * rate
-    most = body.servo_torque
+    torque: float = body.servo_stiffness * taut - body.servo_damping * rate
+    most: float = body.servo_torque
     if torque * rate > 0.0:
         most *= max(1.0 - abs(rate) / body.servo_rate, 0.0)
     return min(max(torque, -most), most)
 
 
 @inner
-def place_body(body, parent, x):
+def place_body(body: Record, parent: Record, x: Floats) -> None:
     """Pose, velocity, joint axes, Coriolis acceleration and spring of a body whose parent is placed."""
     kind, q, qd = body.kind, body.q_at, body.qd_at
     outer = matrix(parent.turn)
@@ -123,7 +125,7 @@ def place_body(body, parent, x):
 
 
 @inner
-def weigh_body(water, body):
+def weigh_body(water: Record, body: Record) -> None:
     """Inertia of a body where it stands, and the force it asks for at no acceleration, beside its thrusters'."""
     turn, at = matrix(body.turn), vector(body.at, 0)
     com = add(at, turned(turn, vector(body.com_m, 0)))
@@ -143,7 +145,7 @@ def weigh_body(water, body):
 
 
 @inner
-def weigh(tree):
+def weigh(tree: Tree) -> None:
     """Weigh every placed body: its inertia, and the force it asks for with weight and water, at no acceleration.
 
     Needs each body's turn, at and velocity, and of the water what place_base writes; foils with lag stand in
@@ -163,7 +165,7 @@ def weigh(tree):
 
 
 @inner
-def place(tree, x):
+def place(tree: Tree, x: Floats) -> None:
     """Place every body; base to tips."""
     bodies = tree.bodies
     place_base(tree.water[0], bodies[0], x)
@@ -172,7 +174,7 @@ def place(tree, x):
 
 
 @inner
-def take_lags(tree, x):
+def take_lags(tree: Tree, x: Floats) -> None:
     """Put the foils' lags where their kernel looks for them."""
     for i in range(len(tree.foils)):
         foil = tree.foils[i]
@@ -181,7 +183,7 @@ def take_lags(tree, x):
 
 
 @compiled
-def sweep(tree, x):
+def sweep(tree: Tree, x: Floats) -> None:
     """Place and weigh every body."""
     place(tree, x)
     take_lags(tree, x)
@@ -189,7 +191,7 @@ def sweep(tree, x):
 
 
 @inner
-def pass_rigidly(body, parent, told):
+def pass_rigidly(body: Record, parent: Record, told: Floats) -> None:
     """Hand a body's inertia and force to its parent over a joint that is fixed, or moves with `told`."""
     c, cw = vector(body.coriolis, 0), vector(body.coriolis, 3)
     if body.driven:
@@ -204,14 +206,14 @@ def pass_rigidly(body, parent, told):
 
 
 @inner
-def add_inertia(parent, body):
+def add_inertia(parent: Record, body: Record) -> None:
     for r in range(6):
         for k in range(6):
             parent.inertia[r, k] += body.inertia[r, k]
 
 
 @inner
-def pass_yielding(body, parent, count, tau):
+def pass_yielding(body: Record, parent: Record, count: int, tau: Floats) -> None:
     """The same over a joint of `count` freedoms that yields: less what the joint takes up."""
     c, cw = vector(body.coriolis, 0), vector(body.coriolis, 3)
     for k in range(count):
@@ -249,7 +251,7 @@ def pass_yielding(body, parent, count, tau):
 
 
 @inner
-def move_on(body, parent, told):
+def move_on(body: Record, parent: Record, told: Floats) -> None:
     """Acceleration of a body whose parent's is known, and of its joint if that yields."""
     count = freedoms(body.kind)
     for r in range(6):
@@ -268,7 +270,7 @@ def move_on(body, parent, told):
 
 
 @compiled
-def forward(tree, tau, told):
+def forward(tree: Tree, tau: Floats, told: Floats) -> None:
     """Accelerations, from a swept tree: told holds those of driven joints on entry, all on return."""
     water, bodies = tree.water[0], tree.bodies
     for i in range(len(bodies) - 1, 0, -1):
@@ -293,7 +295,7 @@ def forward(tree, tau, told):
 
 
 @compiled
-def inverse_forces(tree, acceleration, tau):
+def inverse_forces(tree: Tree, acceleration: Floats, tau: Floats) -> None:
     """Forces (out: tau) that give these accelerations, from a swept tree."""
     water, bodies = tree.water[0], tree.bodies
     turning = cross(vector(bodies[0].velocity, 3), vector(water.drift, 0))
@@ -325,7 +327,7 @@ def inverse_forces(tree, acceleration, tau):
 
 
 @compiled
-def composite(tree, mass):
+def composite(tree: Tree, mass: Floats) -> None:
     """Mass matrix (out, zeros on entry), from a swept tree, by the composite-rigid-body algorithm."""
     bodies = tree.bodies
     for i in range(len(bodies) - 1, 0, -1):

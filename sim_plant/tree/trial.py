@@ -17,6 +17,7 @@ from collections.abc import Callable
 import numpy as np
 from msgspec.structs import replace
 
+from caudal.sim_plant.base.types import Floats
 from caudal.sim_plant.tables.tree import TreeSpec
 from caudal.sim_plant.tables.trial import Bend, Frozen, Trial, Undulate
 from caudal.sim_plant.tree.equilibrium import afloat, rolled
@@ -28,7 +29,7 @@ CHUNK_S = 1.0
 
 
 def run(
-    tree: TreeSpec, trial: Trial, label: str = "tree", seen: Callable[[float, np.ndarray], None] | None = None
+    tree: TreeSpec, trial: Trial, label: str = "tree", seen: Callable[[float, Floats], None] | None = None
 ) -> dict[str, float]:
     """Figures of one trial; `seen` is shown (time, state) of every sample. Releases the GIL while it steps."""
     model = Model(replace(tree, water=trial.water), gravity=trial.gravity, label=label)
@@ -49,16 +50,16 @@ def run(
         states.append(chunk[1:][(done + rows) % every == 0])
         done += count
     samples = np.concatenate(states)
-    times_s = np.arange(len(samples)) * every * trial.step_s
+    times_s = np.arange(len(samples), dtype=float) * every * trial.step_s
     if seen:
         for time_s, state in zip(times_s, samples, strict=True):
             seen(float(time_s), state)
     return _figures(model, samples, times_s, rest_j)
 
 
-def motion(model: Model, trial: Trial, first: int, steps: int) -> np.ndarray:
+def motion(model: Model, trial: Trial, first: int, steps: int) -> Floats:
     """Positions, velocities and accelerations of the driven joints, half step by half step from step `first`."""
-    t = trial.step_s * (first + 0.5 * np.arange(2 * steps + 1))
+    t = trial.step_s * (first + 0.5 * np.arange(2 * steps + 1, dtype=float))
     told = np.zeros((len(t), 3, len(model.driven)))
     for name, value in trial.start.joints.items():
         if name in model.driven:
@@ -83,23 +84,24 @@ def motion(model: Model, trial: Trial, first: int, steps: int) -> np.ndarray:
     return told
 
 
-def _bend(way: Bend, t: np.ndarray, from_s: float) -> np.ndarray:
+def _bend(way: Bend, t: Floats, from_s: float) -> Floats:
     """(time, 3). Its acceleration jumps at half_s: a chunk that begins before it has the left limit there."""
     half = way.half_s
     there = (t <= half) if from_s < half else (t < half)
     s = np.clip(np.where(there, t, t - half), 0.0, half)
     sign = np.where(there, 1.0, -1.0)
-    shape = np.array(
+    shape: Floats = np.array(
         [
             0.25 * s**4 - 0.5 * half * s**3 + 0.25 * half**2 * s**2,
             s**3 - 1.5 * half * s**2 + 0.5 * half**2 * s,
             3 * s**2 - 3 * half * s + 0.5 * half**2,
         ]
     )
-    return (way.scale * sign * shape).T
+    bent: Floats = (way.scale * sign * shape).T
+    return bent
 
 
-def _start(model: Model, trial: Trial) -> tuple[np.ndarray, float | None]:
+def _start(model: Model, trial: Trial) -> tuple[Floats, float | None]:
     """The first state, and the energy of the equilibrium it was turned out of, if it was."""
     x, start = model.state(), trial.start
     first = motion(model, trial, 0, 1)[0]
@@ -124,9 +126,7 @@ def _start(model: Model, trial: Trial) -> tuple[np.ndarray, float | None]:
     return x, rest_j
 
 
-def _figures(
-    model: Model, samples: np.ndarray, times_s: np.ndarray, rest_j: float | None
-) -> dict[str, float]:
+def _figures(model: Model, samples: Floats, times_s: Floats, rest_j: float | None) -> dict[str, float]:
     energies = np.array([model.energy(x) for x in [*samples[::ENERGY_EVERY], samples[-1]]])
     excess = abs(energies[0] - rest_j) if rest_j is not None else abs(energies[0])
     excess = excess or float(np.ptp(energies)) or 1.0
@@ -154,7 +154,7 @@ def _figures(
     }
 
 
-def _crossings_hz(signal: np.ndarray, times_s: np.ndarray) -> float:
+def _crossings_hz(signal: Floats, times_s: Floats) -> float:
     """Mean frequency between the first and the last crossing upwards; 0 where there are none."""
     up = np.flatnonzero((signal[:-1] < 0) & (signal[1:] >= 0))
     if len(up) < 2:

@@ -7,8 +7,10 @@ which hangs on accelerations that no state holds.
 
 from __future__ import annotations
 
+from caudal.sim_plant.base.arrays import Tree
 from caudal.sim_plant.base.jit import compiled
 from caudal.sim_plant.base.spatial import cross, matrix, minus, put, scale, turned, vector
+from caudal.sim_plant.base.types import Floats
 from caudal.sim_plant.tree.recursion import place, take_lags
 from caudal.sim_plant.water.buoyancy import buoyancy
 from caudal.sim_plant.water.drag import resist
@@ -16,7 +18,7 @@ from caudal.sim_plant.water.waves import calm, ride
 
 
 @compiled
-def tell_water(tree, x, out):
+def tell_water(tree: Tree, x: Floats, out: Floats) -> None:
     """Force (N) and moment about the body's origin (N m), world axes: out is (body of the flat tree, 6)."""
     water, bodies = tree.water[0], tree.bodies
     place(tree, x)

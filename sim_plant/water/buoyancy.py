@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from caudal.sim_plant.base.arrays import F, N
+from caudal.sim_plant.base.arrays import Tree
 from caudal.sim_plant.base.jit import inner
 from caudal.sim_plant.base.spatial import (
     add,
@@ -29,6 +29,7 @@ from caudal.sim_plant.base.spatial import (
     turned_back,
     vector,
 )
+from caudal.sim_plant.base.types import F, Floats, N, Record, Records, Vec3
 from caudal.sim_plant.tables.tree import Ellipsoid, Tube
 
 # Axes of a tube: along (e1), across (e2), towards its apex (e3). Corners and sections stand in arrays of their
@@ -42,7 +43,9 @@ TUBE = np.dtype(
 ROUND = np.dtype([("body", N), ("at", F, 3), ("semi_axes", F, 3), ("whole_m3", F)])
 
 
-def pack_hulls(hulls: Sequence[tuple[int, Tube | Ellipsoid | None]]) -> tuple[np.ndarray, ...]:
+def pack_hulls(
+    hulls: Sequence[tuple[int, Tube | Ellipsoid | None]],
+) -> tuple[Records, Records, Floats, Floats, Floats]:
     """Of (place of the body, hull): TUBE, ROUND, and of all tubes
 
     corners (corner, 2) in metres, sums (corner, 3): twice the area and six times its first moments from the
@@ -80,7 +83,7 @@ def pack_hulls(hulls: Sequence[tuple[int, Tube | Ellipsoid | None]]) -> tuple[np
     return np.array(tubes, TUBE), rounds, corners, sums, along
 
 
-def _convex(corners: np.ndarray) -> bool:
+def _convex(corners: Floats) -> bool:
     """Whether a closed polygon, counter-clockwise, turns left at every corner."""
     ways = np.roll(corners, -1, axis=0) - corners
     on = np.roll(ways, -1, axis=0)
@@ -88,7 +91,7 @@ def _convex(corners: np.ndarray) -> bool:
 
 
 @inner
-def lowest_corner(corners, first, count, ny, nz):
+def lowest_corner(corners: Floats, first: int, count: int, ny: float, nz: float) -> int:
     """The corner near the middle of the row that is lowest where height is ny y + nz z."""
     # Corners stand at equal angles from the apex, so that the one at the angle of (-nz, ny) is at most a few off.
     # As a share of a quarter turn ny / (|ny| + |nz|) is near enough to it, and costs less than an arc tangent.
@@ -107,13 +110,23 @@ def lowest_corner(corners, first, count, ny, nz):
 
 
 @inner
-def rises(corners, k, on, ny, nz):
+def rises(corners: Floats, k: int, on: int, ny: float, nz: float) -> bool:
     """Whether corner `on` is higher than corner k."""
-    return ny * corners[on, 0] + nz * corners[on, 1] > ny * corners[k, 0] + nz * corners[k, 1]
+    higher: bool = ny * corners[on, 0] + nz * corners[on, 1] > ny * corners[k, 0] + nz * corners[k, 1]
+    return higher
 
 
 @inner
-def tube_immersed(tube, corners, sums, along_m, height, n1, ny, nz):
+def tube_immersed(
+    tube: Record,
+    corners: Floats,
+    sums: Floats,
+    along_m: Floats,
+    height: float,
+    n1: float,
+    ny: float,
+    nz: float,
+) -> tuple[float, float, float, float]:
     """(volume, its first moments along the tube's three axes) below the water.
 
     The start of the tube's axis stands at `height`; (n1, ny, nz) is up, along the tube's axes.
@@ -178,7 +191,7 @@ def tube_immersed(tube, corners, sums, along_m, height, n1, ny, nz):
 
 
 @inner
-def ellipsoid_immersed(hull, height, up):
+def ellipsoid_immersed(hull: Record, height: float, up: Vec3) -> tuple[float, Vec3]:
     """(volume, its first moment in body axes about the centre) below the water; centre at `height`."""
     semi = vector(hull.semi_axes, 0)
     # Stretched to a unit ball, the water plane stays a plane: the immersed part is the image of a cap.
@@ -192,7 +205,7 @@ def ellipsoid_immersed(hull, height, up):
 
 
 @inner
-def lift(water, body, volume, moment, lifts):
+def lift(water: Record, body: Record, volume: float, moment: Vec3, lifts: bool) -> float:
     """Potential (J) of a body's buoyancy; with `lifts`, also puts its force on the body.
 
     Volume (m3) and its first moment (m4) about the body's origin, body axes.
@@ -204,11 +217,12 @@ def lift(water, body, volume, moment, lifts):
         torque = scale(water.buoyancy_n_m3, cross(centre, up))
         put(body.force, 0, minus(vector(body.force, 0), force))
         put(body.force, 3, minus(vector(body.force, 3), torque))
-    return -water.buoyancy_n_m3 * (volume * body.height_m + dot(up, centre))
+    potential_j: float = -water.buoyancy_n_m3 * (volume * body.height_m + dot(up, centre))
+    return potential_j
 
 
 @inner
-def buoyancy(tree, lifts):
+def buoyancy(tree: Tree, lifts: bool) -> float:
     """Potential energy (J) of all hulls in the water; with `lifts`, also puts their forces on the bodies.
 
     Writes each body's share under water too.

@@ -20,13 +20,14 @@ from caudal.sim_plant.base.spatial import (  # fmt: skip
     turned_back,
     vector,
 )
+from caudal.sim_plant.base.types import Floats, Record, Records, Vec3
 from caudal.sim_plant.water.foils import lift_foils
 from caudal.sim_plant.water.slender import resist_links, shed_edges
 from caudal.sim_plant.water.tether import hold
 
 
 @inner
-def opposed(linear, quadratic, first, v):
+def opposed(linear: Floats, quadratic: Floats, first: int, v: Vec3) -> Vec3:
     """Drag against v, axis by axis."""
     return (
         -(linear[first] + quadratic[first] * abs(v[0])) * v[0],
@@ -36,7 +37,7 @@ def opposed(linear, quadratic, first, v):
 
 
 @inner
-def drag(body):
+def drag(body: Record) -> None:
     """Take a body's drag off what it asks for. Its velocity is already relative to the water but for waves."""
     turn = matrix(body.turn)
     centre = add(vector(body.at, 0), turned(turn, vector(body.drag_at, 0)))
@@ -55,7 +56,9 @@ def drag(body):
 
 
 @inner
-def resist(water, bodies, foils, links, link_points, edges):
+def resist(
+    water: Record, bodies: Records, foils: Records, links: Records, link_points: Floats, edges: Records
+) -> None:
     """Take all these forces off what weighed bodies ask for; after buoyancy, which says what is under water."""
     surface = water.buoyancy_n_m3 > 0.0
     for i in range(len(bodies)):

@@ -30,9 +30,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from caudal.sim_plant.base.arrays import F, N
 from caudal.sim_plant.base.jit import inner
 from caudal.sim_plant.base.spatial import add, cross, dot, matrix, minus, put, scale, turned, vector
+from caudal.sim_plant.base.types import F, N, Record, Records
 from caudal.sim_plant.tables.water import Foil, unit, unit_across
 
 FOIL = np.dtype(
@@ -51,7 +51,7 @@ def lag_states(foils: Sequence[Foil]) -> int:
     return 2 * sum(foil.lag for foil in foils)
 
 
-def pack_foils(foils: Sequence[tuple[int, Foil, int]], density_kg_m3: float) -> np.ndarray:
+def pack_foils(foils: Sequence[tuple[int, Foil, int]], density_kg_m3: float) -> Records:
     """Of (place of the body, foil, where its lag stands in a state)."""
     rows = np.zeros(len(foils), FOIL)
     for row, (body, foil, lag_at) in zip(rows, foils, strict=True):
@@ -65,7 +65,7 @@ def pack_foils(foils: Sequence[tuple[int, Foil, int]], density_kg_m3: float) -> 
 
 
 @inner
-def coefficients(foil, forward, across):
+def coefficients(foil: Record, forward: float, across: float) -> tuple[float, float]:
     """(CN, CT) with which a foil that moves by (forward, across), along chord and normal, is met."""
     angle = abs(math.atan2(across, forward))
     stall = foil.stall_rad
@@ -81,16 +81,17 @@ def coefficients(foil, forward, across):
 
 
 @inner
-def told_across(foil, across, speed):
+def told_across(foil: Record, across: float, speed: float) -> float:
     """The part of v.n that the wake has let tell; writes the rates of the lag."""
     pace = speed / foil.half_m
     foil.lag_rate[0] = PACE_1 * pace * (SHARE_1 * across - foil.lag[0])
     foil.lag_rate[1] = PACE_2 * pace * (SHARE_2 * across - foil.lag[1])
-    return TOLD_AT_ONCE * across + foil.lag[0] + foil.lag[1]
+    told: float = TOLD_AT_ONCE * across + foil.lag[0] + foil.lag[1]
+    return told
 
 
 @inner
-def lift_foils(bodies, foils):
+def lift_foils(bodies: Records, foils: Records) -> None:
     """Take the foils' forces off what their bodies ask for."""
     for i in range(len(foils)):
         foil = foils[i]

@@ -28,9 +28,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from caudal.sim_plant.base.arrays import F, N
 from caudal.sim_plant.base.jit import inner
 from caudal.sim_plant.base.spatial import add, cross, dot, matrix, minus, put, scale, turned, vector
+from caudal.sim_plant.base.types import F, Floats, N, Records
 from caudal.sim_plant.tables.water import Edge, Slender, unit, unit_across
 
 LINK = np.dtype(
@@ -41,7 +41,7 @@ EDGE = np.dtype([("body", N), ("at", F, 3), ("t", F, 3), ("n", F, 3), ("radius_m
 GROWS = 0.1  # share of the speed across at which an edge's force is whole
 
 
-def pack_links(links: Sequence[tuple[int, Slender]], density_kg_m3: float) -> tuple[np.ndarray, np.ndarray]:
+def pack_links(links: Sequence[tuple[int, Slender]], density_kg_m3: float) -> tuple[Records, Floats]:
     """Of (place of the body, link): LINK, and (point, 2) of all: place along the link and weight, in metres."""
     rows, points = np.zeros(len(links), LINK), np.zeros((0, 2))
     for row, (body, link) in zip(rows, links, strict=True):
@@ -57,7 +57,7 @@ def pack_links(links: Sequence[tuple[int, Slender]], density_kg_m3: float) -> tu
     return rows, points
 
 
-def pack_edges(edges: Sequence[tuple[int, Edge]], density_kg_m3: float) -> np.ndarray:
+def pack_edges(edges: Sequence[tuple[int, Edge]], density_kg_m3: float) -> Records:
     """Of (place of the body, edge)."""
     rows = np.zeros(len(edges), EDGE)
     for row, (body, edge) in zip(rows, edges, strict=True):
@@ -69,7 +69,7 @@ def pack_edges(edges: Sequence[tuple[int, Edge]], density_kg_m3: float) -> np.nd
 
 
 @inner
-def circle_share(height, radius):
+def circle_share(height: float, radius: float) -> float:
     """Share of a circle's area that is under water, its middle at `height`."""
     x = -height / radius
     if x <= -1.0:
@@ -80,7 +80,7 @@ def circle_share(height, radius):
 
 
 @inner
-def resist_links(bodies, links, link_points, surface):
+def resist_links(bodies: Records, links: Records, link_points: Floats, surface: bool) -> None:
     """Take the resistance of slender links off what their bodies ask for; surface says if the water has one."""
     for i in range(len(links)):
         link = links[i]
@@ -110,7 +110,7 @@ def resist_links(bodies, links, link_points, surface):
 
 
 @inner
-def shed_edges(bodies, edges, surface):
+def shed_edges(bodies: Records, edges: Records, surface: bool) -> None:
     """Take the forces at edges off what their bodies ask for; surface says if the water has one."""
     for i in range(len(edges)):
         edge = edges[i]

@@ -27,10 +27,12 @@ turn rate takes f without sign then too. A sudden flick of the tail reads as a l
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from caudal.sim_plant.base.jit import compiled, inner
+from caudal.sim_plant.base.types import Floats, Record, Records
 
 # a and z above. The joints that deflect take less of a sudden bend for a wave, and learn theirs more slowly.
 MEAN_POLE, WAVE_DAMPING, DEFLECTED_DAMPING = 2.0, 0.7, 0.4
@@ -46,17 +48,18 @@ TRAVELLING = 0.8
 
 
 @compiled
-def drag_n(body, speed_m_s):
+def drag_n(body: Record, speed_m_s: float) -> float:
     """Friction drag at a speed >= 0 (Liu and Hu eq. 4)."""
     reynolds = speed_m_s * body.reynolds_m / body.viscosity_m2_s
     if reynolds < 1e-6:
         return 0.0
-    friction = 1.328 / math.sqrt(reynolds) + 0.074 * reynolds**-0.2
-    return 0.5 * friction * body.area_m2 * body.density_kg_m3 * speed_m_s * speed_m_s
+    friction: float = 1.328 / math.sqrt(reynolds) + 0.074 * reynolds**-0.2
+    drag: float = 0.5 * friction * body.area_m2 * body.density_kg_m3 * speed_m_s * speed_m_s
+    return drag
 
 
 @inner
-def take_apart(body, joints, now_s, dt_s):
+def take_apart(body: Record, joints: Records, now_s: float, dt_s: float) -> float:
     """Step each joint's mean and wave; set theta_d, A and the travel of the wave.
 
     Returns the tip's place along its arc (m), each link's turn times its length, without the joints that
@@ -114,7 +117,7 @@ def take_apart(body, joints, now_s, dt_s):
 
 
 @inner
-def count_beats(body, tip_m, now_s, dt_s):
+def count_beats(body: Record, tip_m: float, now_s: float, dt_s: float) -> None:
     """Frequency by stopwatch: half beats between the tip's crossings of its mid-line."""
     # A servo moves in small runs from pulse to pulse: smooth them, then take off the mid-line. Both filters
     # are fixed, so a steady beat is timed exactly and a wrong first guess cannot feed on itself.
@@ -146,7 +149,7 @@ def count_beats(body, tip_m, now_s, dt_s):
 
 
 @inner
-def swim(body, joints, now_s, dt_s):
+def swim(body: Record, joints: Records, now_s: float, dt_s: float) -> None:
     """Read the tail at the step's end, then move the body through the step of dt_s."""
     count_beats(body, take_apart(body, joints, now_s, dt_s), now_s, dt_s)
     top_m_s = body.beat_hz * body.beat_m * body.beat_scale / body.strouhal
@@ -165,7 +168,7 @@ def swim(body, joints, now_s, dt_s):
     body.heading_rad += dt_s * body.yaw_rate_rad_s
 
 
-def ruler_m(lengths_m: list[float], beat_rad: np.ndarray) -> float:
+def ruler_m(lengths_m: Sequence[float], beat_rad: Floats) -> float:
     """The tail-beat this plant reads (peak to peak, m) for one beat of joint angles, rows even in time."""
     turns = np.exp(2j * np.pi * np.arange(len(beat_rad)) / len(beat_rad))
     phasors = 2.0 * (beat_rad * turns[:, None]).mean(axis=0)

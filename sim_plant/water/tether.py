@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from caudal.sim_plant.base.jit import inner
 from caudal.sim_plant.base.spatial import (
     add,
@@ -22,12 +20,13 @@ from caudal.sim_plant.base.spatial import (
     turned_back,
     vector,
 )
+from caudal.sim_plant.base.types import Record, Records
 from caudal.sim_plant.tables.read import Tether
 
 STEEPEST = 0.01  # square of the cosine of the pitch beyond which the heading, and so the twist, means nothing
 
 
-def pack_tether(water: np.ndarray, tether: Tether, heading_rad: float) -> None:
+def pack_tether(water: Records, tether: Tether, heading_rad: float) -> None:
     """Tie a tree that starts at this heading."""
     water["tethered"], water["tether_at"] = 1, tether.at_m
     water["tether_end"] = (tether.x_m, tether.y_m, -tether.depth_m)
@@ -37,14 +36,14 @@ def pack_tether(water: np.ndarray, tether: Tether, heading_rad: float) -> None:
 
 
 @inner
-def unwound(heading_rad, last_rad):
+def unwound(heading_rad: float, last_rad: float) -> float:
     """The heading that is nearest to the last one, whatever turns that takes."""
     turns = (heading_rad - last_rad) / (2.0 * math.pi)
     return heading_rad - 2.0 * math.pi * math.floor(turns + 0.5)
 
 
 @inner
-def hold(water, base):
+def hold(water: Record, base: Record) -> None:
     """Take the tether's forces off what the placed base asks for."""
     turn, at = matrix(water.turn), vector(water.tether_at, 0)
     v, w = vector(base.velocity, 0), vector(base.velocity, 3)

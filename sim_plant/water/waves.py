@@ -23,7 +23,6 @@ import math
 
 import numpy as np
 
-from caudal.sim_plant.base.arrays import F
 from caudal.sim_plant.base.jit import inner
 from caudal.sim_plant.base.spatial import (
     add,
@@ -38,6 +37,7 @@ from caudal.sim_plant.base.spatial import (
     turned_back,
     vector,
 )
+from caudal.sim_plant.base.types import F, Record, Records, Vec3
 from caudal.sim_plant.tables.water import Jonswap, Wave
 
 # Direction is where it goes, world x and y.
@@ -67,7 +67,7 @@ def spectrum_waves(sea: Jonswap) -> list[Wave]:
     ]
 
 
-def pack_waves(waves: list[Wave], gravity_m_s2: float) -> np.ndarray:
+def pack_waves(waves: list[Wave], gravity_m_s2: float) -> Records:
     rows = np.zeros(len(waves), WAVE)
     for row, wave in zip(rows, waves, strict=True):
         heading = math.radians(wave.heading_deg)
@@ -81,7 +81,7 @@ def pack_waves(waves: list[Wave], gravity_m_s2: float) -> np.ndarray:
 
 
 @inner
-def water_at(waves, x, y, z, time_s):
+def water_at(waves: Records, x: float, y: float, z: float, time_s: float) -> tuple[float, Vec3, Vec3]:
     """(how far the waves raise the pressure's head (m), velocity, acceleration of the water), world axes.
 
     x and y drift with the current.
@@ -111,7 +111,7 @@ def water_at(waves, x, y, z, time_s):
 
 
 @inner
-def calm(water, bodies):
+def calm(water: Record, bodies: Records) -> None:
     """Still water: every body meets the world's own surface and no stream."""
     for i in range(len(bodies)):
         body = bodies[i]
@@ -120,7 +120,7 @@ def calm(water, bodies):
 
 
 @inner
-def ride(water, bodies, waves):
+def ride(water: Record, bodies: Records, waves: Records) -> None:
     """Give every placed body that meets any the water around it: plane of the surface, velocity, acceleration."""
     frame, time_s = matrix(water.turn), water.time_s
     for i in range(len(bodies)):
@@ -142,7 +142,7 @@ def ride(water, bodies, waves):
 
 
 @inner
-def carry(body):
+def carry(body: Record) -> None:
     """Put right what a weighed body asks for its carried water, which was taken to be at rest around."""
     turn, at = matrix(body.turn), vector(body.at, 0)
     w = turned_back(turn, vector(body.velocity, 3))

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from caudal.sim_plant.base.arrays import F, Flat, N
+from caudal.sim_plant.base.arrays import Flat, Tree
 from caudal.sim_plant.base.jit import compiled, inner
 from caudal.sim_plant.base.spatial import add, matrix, turned, vector
+from caudal.sim_plant.base.types import F, Floats, N, Records, Vec3
 from caudal.sim_plant.tables.read import PlantSpec, WorldSpec
 from caudal.sim_plant.tables.skin import Piece
 from caudal.sim_plant.tree.model import Model
@@ -36,7 +37,7 @@ SOLID += ["the floor"]
 POINT = np.dtype([("body", N), ("at_m", F, 3), ("radius_m", F)])  # at_m in its body's frame
 
 
-def pack_skin(skin: Sequence[Piece], model: Model | None) -> np.ndarray:
+def pack_skin(skin: Sequence[Piece], model: Model | None) -> Records:
     """POINT records, piece by piece."""
     if model is None:  # disagreements() has found no skin there
         return np.zeros(0, POINT)
@@ -50,7 +51,7 @@ def pack_skin(skin: Sequence[Piece], model: Model | None) -> np.ndarray:
     return points
 
 
-def begin_clear(spec: PlantSpec, world: WorldSpec, model: Model, flat: Flat, i: int, x: np.ndarray) -> None:
+def begin_clear(spec: PlantSpec, world: WorldSpec, model: Model, flat: Flat, i: int, x: Floats) -> None:
     """Refuse a vehicle whose skin is inside something where it starts, in state x."""
     gap_m, point, obstacle = begin(flat, model.flat, i, x)
     if gap_m < 0.0:
@@ -76,7 +77,7 @@ def _obstacle_name(obstacle: int, cylinders: int) -> str:
 
 
 @inner
-def obstacle_gap(flat, p, most):
+def obstacle_gap(flat: Flat, p: Vec3, most: float) -> tuple[float, int]:
     """(gap of a point of no size from the nearest obstacle, which) if nearer than `most`; else (most, -1).
 
     Obstacles are numbered: four walls, the floor, cylinders, spheres.
@@ -108,7 +109,7 @@ def obstacle_gap(flat, p, most):
 
 
 @inner
-def nearest(flat, tree, i):
+def nearest(flat: Flat, tree: Tree, i: int) -> tuple[float, int, int]:
     """(clearance of body i's skin, which of its points, which obstacle); its tree is placed."""
     body, water = flat.bodies[i], tree.water[0]
     base_turn, base_at = matrix(water.turn), vector(water.at, 0)
@@ -125,7 +126,7 @@ def nearest(flat, tree, i):
 
 
 @inner
-def feel(flat, tree, i, x):
+def feel(flat: Flat, tree: Tree, i: int, x: Floats) -> None:
     """Keep body i's clearance if it is the least since the last look."""
     place(tree, x)
     gap, point, _ = nearest(flat, tree, i)
@@ -135,7 +136,7 @@ def feel(flat, tree, i, x):
 
 
 @inner
-def tell_skin(flat, tree, i, out):
+def tell_skin(flat: Flat, tree: Tree, i: int, out: Floats) -> None:
     """Put SEEN at the end of `out`, and begin afresh with what is now; the tree is placed."""
     body, last = flat.bodies[i], len(out) - 1
     gap, point, _ = nearest(flat, tree, i)
@@ -146,7 +147,7 @@ def tell_skin(flat, tree, i, out):
 
 
 @compiled
-def begin(flat, tree, i, x):
+def begin(flat: Flat, tree: Tree, i: int, x: Floats) -> tuple[float, int, int]:
     """Body i's skin at its start: (clearance, point, obstacle)."""
     place(tree, x)
     gap, point, obstacle = nearest(flat, tree, i)

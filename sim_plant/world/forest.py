@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from caudal.sim_plant.base.arrays import JOINT
+from caudal.sim_plant.base.arrays import JOINT, Flat, Tree
 from caudal.sim_plant.base.jit import compiled, inner
 from caudal.sim_plant.base.spatial import add, cross, quaternion_matrix, scale, turned, turned_back, vector
+from caudal.sim_plant.base.types import Floats, Ints, Records
 from caudal.sim_plant.parts.actuators import RELEASE, THRUSTER, VALVE, follow, post, pull_due, tell
 from caudal.sim_plant.parts.motors import run, sag
 from caudal.sim_plant.parts.sensors import sample_due
@@ -22,7 +23,6 @@ from caudal.sim_plant.parts.valves import fill
 from caudal.sim_plant.scene.contact import clearance_m, place_hull, settle
 from caudal.sim_plant.tables.devices import Servo
 from caudal.sim_plant.tables.read import PlantSpec
-from caudal.sim_plant.tree.arrays import Tree
 from caudal.sim_plant.tree.energy import com_at
 from caudal.sim_plant.tree.integrate import sound, step
 from caudal.sim_plant.tree.model import Model
@@ -37,14 +37,14 @@ TOLD = Tree._fields.index("told")
 
 class Forest(NamedTuple):
     trees: Tree  # of all vehicles, field by field
-    spans: np.ndarray  # (vehicle, field of Tree, 2): from, to
-    states: np.ndarray  # of all vehicles
-    state_spans: np.ndarray  # (vehicle, 2)
-    forces: np.ndarray  # of all vehicles, on base and joints (none now); spans as of Tree.told
-    moves: np.ndarray  # (vehicle, 3, 3, driven joint): tree_step's rows for one step
+    spans: Ints  # (vehicle, field of Tree, 2): from, to
+    states: Floats  # of all vehicles
+    state_spans: Ints  # (vehicle, 2)
+    forces: Floats  # of all vehicles, on base and joints (none now); spans as of Tree.told
+    moves: Floats  # (vehicle, 3, 3, driven joint): tree_step's rows for one step
 
 
-def forest_of(planted: Sequence[tuple[Tree, np.ndarray]]) -> Forest:
+def forest_of(planted: Sequence[tuple[Tree, Floats]]) -> Forest:
     """Trees, each in its state."""
     trees = [tree for tree, _ in planted]
     sizes = np.array([[len(field) for field in tree] for tree in trees])
@@ -61,7 +61,7 @@ def forest_of(planted: Sequence[tuple[Tree, np.ndarray]]) -> Forest:
     )
 
 
-def pack_joints(model: Model, spec: PlantSpec) -> np.ndarray:
+def pack_joints(model: Model, spec: PlantSpec) -> Records:
     """JOINT records of a tree's joints of one freedom."""
     joints = np.zeros(len(spec.joints), JOINT)
     tail = {link.joint: link.length_m for link in (spec.hull.tail if spec.hull else [])}
@@ -88,7 +88,7 @@ def pack_torque(model: Model, name: str, servo: Servo) -> None:
 
 
 @inner
-def tree_of(forest, i):
+def tree_of(forest: Forest, i: int) -> Tree:
     """Vehicle i's tree, as views."""
     t, s = forest.trees, forest.spans[i]
     return Tree(
@@ -115,7 +115,7 @@ def tree_of(forest, i):
 
 
 @inner
-def state_and_force(forest, i):
+def state_and_force(forest: Forest, i: int) -> tuple[Floats, Floats]:
     """Vehicle i's state, and the forces on its base and joints, as views."""
     return (
         forest.states[forest.state_spans[i, 0] : forest.state_spans[i, 1]],
@@ -124,7 +124,7 @@ def state_and_force(forest, i):
 
 
 @inner
-def actuate(flat, tree, i, x, move, dt_s):
+def actuate(flat: Flat, tree: Tree, i: int, x: Floats, move: Floats, dt_s: float) -> None:
     """Pulses become motions of driven joints, goals of the others' servos, pushes and springs, for one step."""
     body = flat.bodies[i]
     for k in range(body.first_joint, body.first_joint + body.joints):
@@ -177,7 +177,7 @@ def actuate(flat, tree, i, x, move, dt_s):
 
 
 @inner
-def look(flat, i, x):
+def look(flat: Flat, i: int, x: Floats) -> None:
     """Body i's record, as its sensors and the contacts read it, from its tree's state."""
     body = flat.bodies[i]
     m = quaternion_matrix(x[3], x[4], x[5], x[6])
@@ -192,7 +192,7 @@ def look(flat, i, x):
 
 
 @inner
-def give_way(flat, tree, i, x):
+def give_way(flat: Flat, tree: Tree, i: int, x: Floats) -> None:
     """Let a contact that moved body i act on its tree: moved as told, without the speed into the contact."""
     body = flat.bodies[i]
     if body.blocked:
@@ -221,7 +221,7 @@ def give_way(flat, tree, i, x):
 
 
 @compiled
-def advance_trees(flat, forest, duration_us, step_us):
+def advance_trees(flat: Flat, forest: Forest, duration_us: int, step_us: int) -> tuple[int, int]:
     """Step the world by duration_us. Returns (what went wrong: 0, LINE_FULL or DIVERGED; whose fault)."""
     world = flat.world[0]
     for i in range(len(flat.bodies)):
@@ -270,7 +270,7 @@ def advance_trees(flat, forest, duration_us, step_us):
 
 
 @compiled
-def observe_tree(flat, forest, i, out):
+def observe_tree(flat: Flat, forest: Forest, i: int, out: Floats) -> None:
     """Fill `out` with world.SEEN, TREE_SEEN, the joints of body i, what actuators.tell tells, and skin.SEEN."""
     body = flat.bodies[i]
     tree, (x, _) = tree_of(forest, i), state_and_force(forest, i)

@@ -19,8 +19,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from caudal.sim_plant.base.arrays import F, N
 from caudal.sim_plant.base.jit import inner
+from caudal.sim_plant.base.types import F, Floats, N, Record, Records
 from caudal.sim_plant.tables.soft_joints import Soft
 from caudal.sim_plant.tree.model import Model
 
@@ -43,7 +43,7 @@ SOFT = np.dtype(
 )
 
 
-def pack_softs(softs: Mapping[str, Soft], model: Model, valves: Mapping[str, int]) -> np.ndarray:
+def pack_softs(softs: Mapping[str, Soft], model: Model, valves: Mapping[str, int]) -> Records:
     """SOFT records; a chamber whose valve has no place in `valves` stays empty."""
     rows = np.zeros(len(softs), SOFT)
     carried = {body.joint.name: body.name for body in model.spec.body if body.joint}
@@ -57,7 +57,7 @@ def pack_softs(softs: Mapping[str, Soft], model: Model, valves: Mapping[str, int
     return rows
 
 
-def lay_out(softs: Mapping[str, Soft], model: Model, x: np.ndarray) -> None:
+def lay_out(softs: Mapping[str, Soft], model: Model, x: Floats) -> None:
     """Put soft joints in a state where they rest without pressure: straight, at their length."""
     for soft in softs.values():
         for joint in (soft.joints[0], soft.joints[3]):
@@ -65,14 +65,14 @@ def lay_out(softs: Mapping[str, Soft], model: Model, x: np.ndarray) -> None:
 
 
 @inner
-def smooth(share):
+def smooth(share: float) -> float:
     """From 0 at 0 to 1 at 1, level at both."""
     share = min(max(share, 0.0), 1.0)
     return share * share * (3.0 - 2.0 * share)
 
 
 @inner
-def rest_angles(bend_rad, y, z):
+def rest_angles(bend_rad: float, y: float, z: float) -> tuple[float, float]:
     """th1 and th2 for a bend towards the unit vector (y, z)."""
     b = min(bend_rad, FULL_RAD)
     th1 = math.atan2(-math.sin(b) * z, math.cos(b))
@@ -84,7 +84,7 @@ def rest_angles(bend_rad, y, z):
 
 
 @inner
-def press(soft, actuators, bodies):
+def press(soft: Record, actuators: Records, bodies: Records) -> None:
     """Set stiffness and rest of one soft joint's four springs by its chambers' mean pressures in this step."""
     total, y, z = 0.0, 0.0, 0.0
     for c in range(3):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from caudal.sim_plant.base.arrays import Flat
 from caudal.sim_plant.base.jit import compiled
+from caudal.sim_plant.base.types import Floats
 from caudal.sim_plant.parts.actuators import drive, post, tell
 from caudal.sim_plant.parts.sensors import sample_due, target_at
 from caudal.sim_plant.scene.contact import clearance_m, place_hull, settle
@@ -15,7 +17,7 @@ LINE_FULL, DIVERGED = 1, 2
 
 
 @compiled
-def advance(flat, duration_us, step_us):
+def advance(flat: Flat, duration_us: int, step_us: int) -> tuple[int, int]:
     """Step the world by duration_us. Returns (what went wrong: 0 or LINE_FULL; whose line of pulses that is)."""
     world = flat.world[0]
     for i in range(len(flat.bodies)):
@@ -47,7 +49,7 @@ def advance(flat, duration_us, step_us):
 
 
 @compiled
-def put(flat, i, x_m, y_m, heading_rad):
+def put(flat: Flat, i: int, x_m: float, y_m: float, heading_rad: float) -> float:
     """Set body i down at a pose; returns its clearance there, 0 if it touches or overlaps."""
     body = flat.bodies[i]
     body.x_m, body.y_m, body.heading_rad = x_m, y_m, heading_rad
@@ -56,7 +58,7 @@ def put(flat, i, x_m, y_m, heading_rad):
 
 
 @compiled
-def observe(flat, i, out):
+def observe(flat: Flat, i: int, out: Floats) -> None:
     """Fill `out` with world.SEEN, TAIL_SEEN, the joint angles of body i, its thrusters' pushes and its voltage."""
     body = flat.bodies[i]
     out[0], out[1], out[2], out[3] = body.x_m, body.y_m, body.depth_m, body.heading_rad

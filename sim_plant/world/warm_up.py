@@ -13,12 +13,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+import numba
 import numpy as np
-from numba import float64, int64, typeof, types
+from numba import float64, int64
 
 from caudal.sim_plant.base.jit import PACKAGE, nothing_kept
 from caudal.sim_plant.parts.sensors import sample_due
@@ -28,6 +29,8 @@ from caudal.sim_plant.tree import integrate, recursion
 from caudal.sim_plant.tree.arrays import pack_tree
 from caudal.sim_plant.world import forest, step_kernel
 
+typeof: Callable[[object], Any] = numba.typeof
+literal: Callable[[object], Any] = numba.types.literal
 VECTOR = float64[::1]
 MOVES = float64[:, :, ::1]  # of one vehicle (forest.Forest)
 PATIENCE_S = 60.0  # with the second process, which should end before the first
@@ -55,7 +58,7 @@ def first() -> None:
     """What is left to this process after a model's own kernels."""
     flat, one, trees = _argument_types()
     # As advance_trees calls it; before that, so that the second has more time for what else that needs.
-    integrate.step.compile((one, VECTOR, VECTOR, MOVES, types.literal(0), float64, types.literal(True)))
+    integrate.step.compile((one, VECTOR, VECTOR, MOVES, literal(0), float64, literal(True)))
     forest.advance_trees.compile((flat, trees, int64, int64))
 
 
@@ -82,7 +85,7 @@ def _argument_types() -> tuple[Any, Any, Any]:
     return typeof(World(WorldSpec())._flat), typeof(one), typeof(trees)
 
 
-def _start() -> subprocess.Popen | None:
+def _start() -> subprocess.Popen[bytes] | None:
     folders = [str(PACKAGE.parents[1]), os.environ.get("PYTHONPATH", "")]
     try:
         return subprocess.Popen(

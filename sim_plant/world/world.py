@@ -20,6 +20,7 @@ import numpy as np
 
 from caudal.sim_plant.base.arrays import BODY, JOINT, Flat, pack_body, pack_law
 from caudal.sim_plant.base.noise import Streams
+from caudal.sim_plant.base.types import Floats, Records
 from caudal.sim_plant.parts.actuators import ACTUATOR, LINE, pack_actuator
 from caudal.sim_plant.parts.motors import CURVE, with_motors
 from caudal.sim_plant.parts.sensors import NO_READING, SENSOR, pack_sensor
@@ -108,7 +109,7 @@ class Body:
         self._world._observe(self.index, self._truth)
         return self._truth.tolist()
 
-    def state(self) -> np.ndarray:
+    def state(self) -> Floats:
         """Of a tree: its state, laid out as tree/arrays.py says."""
         first, end = self._world._planted().state_spans[self.index]
         return self._world._planted().states[first:end].copy()
@@ -124,9 +125,9 @@ class Body:
         return int(self._world._flat.bodies[self.index]["collisions"])
 
     @property
-    def hull_m(self) -> np.ndarray:
+    def hull_m(self) -> Floats:
         """Corners of head and tail box now, (2, 4, 2), world frame."""
-        return self._world._flat.hulls[self.index].copy()
+        return self._world._flat.hulls[self.index, :].copy()
 
 
 class World:
@@ -273,9 +274,7 @@ class World:
             each._attach(grown)
         return body
 
-    def _tree(
-        self, spec: PlantSpec, actuators: Sequence[str], name: str
-    ) -> tuple[np.ndarray, np.ndarray, Model]:
+    def _tree(self, spec: PlantSpec, actuators: Sequence[str], name: str) -> tuple[Records, Records, Model]:
         """A tree's BODY record, JOINT records and model."""
         assert spec.tree is not None, "disagreements() found the model's own table"
         model = Model(spec.tree, label=name)
@@ -319,7 +318,7 @@ class World:
             raise ValueError("this world's vehicles are no trees of bodies; they have no state of that kind.")
         return self._forest
 
-    def _observe(self, index: int, out: np.ndarray) -> None:
+    def _observe(self, index: int, out: Floats) -> None:
         if self._forest is None:
             step_kernel.observe(self._flat, index, out)
         else:
