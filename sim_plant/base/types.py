@@ -1,4 +1,4 @@
-"""Types of what kernels work on: arrays of numbers, records of an array, vectors and matrices in registers."""
+"""Types of the data that kernels work on: arrays, records, 3-vectors and 3x3 matrices."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-F, N = np.float64, np.int64  # of a record's fields
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -17,7 +15,17 @@ Mat3: TypeAlias = tuple[float, float, float, float, float, float, float, float, 
 
 
 class Record(Protocol):
-    """An element of a structured array inside a kernel; numba checks its fields and their types when it compiles."""
+    """One element of a structured array in a kernel; numba checks its fields and their types when it compiles."""
 
     def __getattr__(self, field: str) -> Any: ...
     def __setattr__(self, field: str, value: Any) -> None: ...
+
+
+def floats(names: str, *shape: int) -> list[tuple[str, type, tuple[int, ...]]]:
+    """Float fields of a record, named in one string; with a shape, each is an array."""
+    return [(name, np.float64, shape) for name in names.split()]
+
+
+def ints(names: str, *shape: int) -> list[tuple[str, type, tuple[int, ...]]]:
+    """Integer fields of a record, named in one string; with a shape, each is an array."""
+    return [(name, np.int64, shape) for name in names.split()]
