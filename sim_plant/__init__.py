@@ -1,4 +1,4 @@
-"""The simulated plant: device units in, raw counts out; and any tree of bodies by `load`, one or many at once."""
+"""The simulated plant: device units in, raw counts out. `load` and `batch` simulate any tree of bodies alone."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ HOMES = {"Model": "tree.model", "load": "loader", "batch": "tree.batch"}
 
 
 def __getattr__(name: str) -> object:
-    # On demand, as the model brings numba with it.
+    # On demand, because the model imports numba.
     if name in HOMES:
         return getattr(import_module(f"caudal.sim_plant.{HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Loads a vehicle's plant alone: a tree of bodies, or every body on its own where chains may be closed."""
+"""Loads the plant of a vehicle alone: as a tree of bodies, or with impulses for closed chains."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ def load(
 def load(
     source: Source, gravity: bool = True, fluid: bool = True, impulses: bool = False
 ) -> Model | ImpulseModel:
-    """A vehicle by name or path of its file, or an open file; gravity and water can be left out.
+    """Load the plant of a vehicle, by name or path of its file, or from an open file.
 
-    impulses: every body on its own (sim_plant/maximal/model.py), so that chains may be closed.
+    gravity, fluid: False leaves them out. impulses: every body has its own coordinates (sim_plant/maximal/model.py), so
+    that chains may be closed.
     """
     file = source if isinstance(source, VehicleFile) else VehicleFile.open(_find(source))
     if impulses:
@@ -38,7 +39,7 @@ def load(
 
 
 def _find(name_or_path: str | os.PathLike[str]) -> str:
-    """A vehicle that comes with the project, found without importing what flies it; else the path."""
+    """Path of a vehicle that comes with the project, found without importing onboard; otherwise the path itself."""
     onboard = importlib.util.find_spec("caudal.onboard")
     for folder in (onboard and onboard.submodule_search_locations) or []:
         own = Path(folder) / "vehicles" / f"{os.fspath(name_or_path)}.toml"

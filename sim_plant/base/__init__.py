@@ -1,1 +1,1 @@
-"""Compilation of kernels, spatial algebra, geometry and random numbers."""
+"""Arrays, compilation of kernels, spatial algebra, plane geometry, random numbers."""

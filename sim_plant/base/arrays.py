@@ -1,4 +1,4 @@
-"""Vehicles as flat arrays: the record of a body and of a joint, and the bundle every kernel is given."""
+"""The arrays of a world and of a tree of bodies: the records in them, and the bundles that kernels receive."""
 
 from __future__ import annotations
 
@@ -6,122 +6,141 @@ from typing import NamedTuple
 
 import numpy as np
 
+from caudal.sim_plant.base.types import Floats, Ints, Records, floats, ints
 from caudal.sim_plant.tables.read import PlantSpec, Strouhal
 
-F, N = np.float64, np.int64
 NEVER_US = np.iinfo(np.int64).max
 
 
 WORLD = np.dtype(
-    [("time_us", N), ("pool", N), ("length_m", F), ("width_m", F), ("collisions", N), ("lasting", N)]
-    + [("target", N), ("target_x_m", F), ("target_y_m", F), ("target_speed_m_s", F)]
-    + [
-        ("floor", N),
-        ("depth_m", F),
-        ("target_radius_m", F),
-        ("target_heading_rad", F),
-        ("target_length_m", F),
-    ]
+    ints("time_us pool")
+    + floats("length_m width_m")
+    + ints("collisions active_contacts target")
+    + floats("target_x_m target_y_m target_speed_m_s")
+    + ints("floor")
+    + floats("depth_m target_radius_m target_heading_rad target_length_m")
 )
 
 BODY = np.dtype(
-    # where its parts stand in the other arrays
-    [("first_joint", N), ("joints", N), ("first_actuator", N), ("actuators", N), ("first_sensor", N)]
-    + [("sensors", N), ("next_sample_us", N), ("deflected_joints", N), ("first_soft", N), ("softs", N)]
-    # its skin, the least clearance since it was last looked at, and of which point
-    + [("first_skin", N), ("skin_points", N), ("skin_m", F), ("skin_point", N)]
+    # where its parts are in the other arrays
+    ints("first_joint joints first_actuator actuators first_sensor sensors")
+    + ints("next_sample_us deflected_joints first_soft softs first_skin skin_points")
+    # least clearance of its skin since it was last read, and the point that had it
+    + floats("skin_clearance_m")
+    + ints("skin_point")
     # motion
-    + [("x_m", F), ("y_m", F), ("heading_rad", F), ("speed_m_s", F), ("yaw_rate_rad_s", F)]
-    + [("roll_rad", F), ("pitch_rad", F), ("roll_rate_rad_s", F), ("pitch_rate_rad_s", F)]
-    + [("surge_m_s2", F), ("force_n", F), ("collisions", N), ("blocked", N)]
-    + [("old_x_m", F), ("old_y_m", F), ("old_heading_rad", F), ("old_speed_m_s", F)]
-    # the law
-    + [("mass_kg", F), ("area_m2", F), ("strouhal", F), ("turn_rad", F), ("viscosity_m2_s", F)]
-    + [("density_kg_m3", F), ("depth_m", F), ("reynolds_m", F), ("beat_scale", F)]
-    # the battery; capacity_c 0 lasts for ever
-    + [("battery_v", F), ("full_v", F), ("empty_v", F), ("capacity_c", F), ("drawn_c", F)]
-    + [("resistance_ohm", F), ("hotel_a", F)]
-    # hull; heading without turns taken off, for the tether
-    + [("stern_m", F), ("keel_m", F), ("grounded", N), ("wound_rad", F)]
-    + [("meets", N), ("head_m", F), ("head_width_m", F), ("tail_width_m", F), ("reach_m", F), ("tail_m", F)]
-    # what stopwatch and ruler read off the tail (water/strouhal.py)
-    + [("beat_hz", F), ("beat_m", F), ("deflection_rad", F), ("travel", F), ("thrust_n", F)]
-    + [("watch_rad_s", F), ("counted_hz", F), ("smooth_m", F), ("tip_m", F), ("middle_m", F)]
-    + [("beside_m", F), ("path_m", F), ("seen_s", F), ("counted_s", F), ("moved_s", F), ("half_s", F)]
-    + [("crossings", N)]
+    + floats(
+        "x_m y_m heading_rad speed_m_s yaw_rate_rad_s roll_rad pitch_rad roll_rate_rad_s pitch_rate_rad_s"
+    )
+    + floats("surge_m_s2 force_n")
+    + ints("collisions blocked")
+    + floats("old_x_m old_y_m old_heading_rad old_speed_m_s")
+    # the Strouhal model
+    + floats("mass_kg area_m2 strouhal turn_rad viscosity_m2_s density_kg_m3 depth_m reynolds_m beat_scale")
+    # the battery; with capacity_c 0 it never runs down
+    + floats("battery_v full_v empty_v capacity_c drawn_c resistance_ohm hotel_a")
+    # the hull; unwrapped_heading_rad counts whole turns, for the tether
+    + ints("grounded has_hull")
+    + floats("stern_m keel_m unwrapped_heading_rad head_m head_width_m tail_width_m reach_m tail_m")
+    # what is measured on the moving tail (water/strouhal.py)
+    + floats("beat_hz beat_m deflection_rad travel thrust_n observer_rad_s timed_hz smooth_m tip_m middle_m")
+    + floats("tip_offset_m path_m crossing_s timed_s moved_s half_beat_s")
+    + ints("crossings")
 )
 
 JOINT = np.dtype(
-    [("length_m", F), ("bends", N), ("deflects", N), ("angle_rad", F), ("old_rad", F)]
-    # in a tree (tree_layout): its place in a state, in a vector of velocities, among driven joints (or -1), its body
-    + [("q_at", N), ("qd_at", N), ("v_at", N), ("told", N), ("body", N)]
-    # the tail's motion taken apart: mean + wave, and the wave a quarter beat on
-    + [("mean_rad", F), ("wave_rad", F), ("quarter_rad", F)]
+    ints("bends deflects")
+    + floats("length_m angle_rad old_rad")
+    # in a tree (tree/arrays.py): its index in a state, in a vector of velocities, among driven joints (or -1); its body
+    + ints("q_at qd_at v_at driven_index body")
+    # the observed motion of a tail joint: mean, wave, and the wave a quarter of a beat later
+    + floats("mean_rad wave_rad quarter_rad")
 )
 
 
 class Flat(NamedTuple):
-    """All that a kernel needs, as one argument."""
+    """All arrays of a world, as one argument of a kernel."""
 
-    world: np.ndarray  # one WORLD record
-    bodies: np.ndarray  # BODY
-    joints: np.ndarray  # JOINT, body by body, front to tip
-    actuators: np.ndarray  # actuators.ACTUATOR
-    written: np.ndarray  # (body): 1 when commands_us are new
-    commands_us: np.ndarray  # what the next step puts on each actuator's line; a valve's are uA
-    curves: np.ndarray  # motors.CURVE
-    curve_points: np.ndarray  # (point, 3) of all curves: us, N, A
-    softs: np.ndarray  # soft.SOFT
-    due_us: np.ndarray  # (actuator, place in the line): when a pulse takes effect
-    pulses_us: np.ndarray  # (actuator, place in the line)
-    sensors: np.ndarray  # sensors.SENSOR
-    counts: np.ndarray  # the newest unread count of each sensor, or NO_READING
-    normals: np.ndarray  # (sensor, draw)
-    uniforms: np.ndarray  # (sensor, draw)
-    cylinders: np.ndarray  # (cylinder, 3): x, y, radius
-    spheres: np.ndarray  # (sphere, 4): x, y, z, radius
-    skin: np.ndarray  # skin.POINT, body by body
-    hulls: np.ndarray  # (body, head or tail, corner, 2)
-    touching: np.ndarray  # (body, 4 walls + cylinders + bodies): 1 while a contact lasts
+    world: Records  # one WORLD record
+    bodies: Records  # BODY
+    joints: Records  # JOINT, body by body, front to tip
+    actuators: Records  # parts.actuators.ACTUATOR
+    written: Ints  # (body): 1 when commands_us are new
+    commands_us: Ints  # what the next step queues for each actuator, us; for a valve, uA
+    curves: Records  # parts.motors.CURVE
+    curve_points: Floats  # (point, 3) of all curves: us, N, A
+    softs: Records  # world.soft_joints.SOFT
+    due_us: Ints  # (actuator, index in its queue): when a pulse takes effect
+    pulses_us: Ints  # (actuator, index in its queue)
+    sensors: Records  # parts.sensors.SENSOR
+    counts: Ints  # the newest unread count of each sensor, or NO_READING
+    normals: Floats  # (sensor, draw)
+    uniforms: Floats  # (sensor, draw)
+    cylinders: Floats  # (cylinder, 3): x, y, radius
+    spheres: Floats  # (sphere, 4): x, y, z, radius
+    skin: Records  # world.clearance.POINT, body by body
+    hulls: Floats  # (body, head or tail, corner, 2)
+    touching: Ints  # (body, 4 walls + cylinders + bodies): 1 while a contact lasts
 
 
-def pack_body(spec: PlantSpec, tail_m: float) -> np.ndarray:
-    """One BODY record, at rest at the origin; tail_m is the farthest its tip can be from the base point."""
+class Tree(NamedTuple):
+    """All arrays of a tree of bodies and the work space of its kernels; each thread needs its own."""
+
+    water: Records  # one tree.arrays.WATER record
+    bodies: Records  # tree.arrays.BODY, parents first
+    tubes: Records  # water.buoyancy.TUBE
+    ellipsoids: Records  # water.buoyancy.ELLIPSOID
+    corners: Floats  # (corner, 2) of all tubes; water.buoyancy.pack_hulls says how
+    corner_sums: Floats  # (corner, 3), sums over them
+    sections: Floats  # (section, 2): distance along the tube, weight
+    foils: Records  # water.foils.FOIL
+    edges: Records  # water.slender.EDGE
+    links: Records  # water.slender.LINK
+    link_points: Floats  # (point, 2) of all links: distance along the link, weight
+    waves: Records  # water.waves.WAVE
+    driven_q: Ints  # (driven joint): index of its position in a state
+    driven_v: Ints  # (driven joint): index of its velocity in a state
+    acceleration: Floats  # (6 + nv): of driven joints on entry, of all on return
+    rate: Floats  # (state)
+    stage: Floats  # (state)
+    rk4_sum: Floats  # (state)
+    saved: Floats  # (state): the last one without divergence
+
+
+def pack_body(spec: PlantSpec, tail_m: float) -> Records:
+    """One BODY record at rest at the origin; tail_m is the largest distance of the tail's tip from the base point."""
     body = np.zeros(1, BODY)
     body["depth_m"], body["tail_m"], body["joints"] = spec.depth_m, tail_m, len(spec.joints)
     hull = spec.hull
     if hull is not None:
-        body["meets"], body["head_m"] = 1, hull.head_length_m
+        body["has_hull"], body["head_m"] = 1, hull.head_length_m
         body["head_width_m"], body["tail_width_m"] = hull.head_width_m, hull.tail_width_m
         body["stern_m"], body["keel_m"] = hull.stern_length_m, hull.keel_m
-        # No corner is ever farther from the base point than this: the broad phase's circle.
+        # The broad phase's circle: no corner of the hull gets farther from the base point.
         body["reach_m"] = max(
             np.hypot(hull.head_length_m, hull.head_width_m / 2),
             np.hypot(hull.stern_length_m + tail_m, hull.tail_width_m / 2),
         )
     if spec.battery is not None:
         pack = spec.battery
-        body["full_v"], body["resistance_ohm"], body["hotel_a"] = (
-            pack.volts,
-            pack.resistance_ohm,
-            pack.hotel_a,
-        )
+        body["full_v"] = pack.volts
+        body["resistance_ohm"], body["hotel_a"] = pack.resistance_ohm, pack.hotel_a
         body["battery_v"] = max(pack.volts - pack.resistance_ohm * pack.hotel_a, 0.0)
         if pack.capacity_ah is not None and pack.volts_empty is not None:
             body["capacity_c"], body["empty_v"] = 3600.0 * pack.capacity_ah, pack.volts_empty
     return body
 
 
-def pack_law(body: np.ndarray, law: Strouhal) -> np.ndarray:
-    """JOINT records of a straight tail; the law's part of its BODY record."""
-    body["mass_kg"], body["area_m2"] = law.mass_kg, law.wetted_area_m2
-    body["strouhal"], body["turn_rad"] = law.number, law.turn_rad_per_beat
-    body["viscosity_m2_s"], body["density_kg_m3"] = law.viscosity_m2_s, law.density_kg_m3
-    body["reynolds_m"], body["beat_scale"] = law.reynolds_length_m, law.tail_beat_scale
-    body["watch_rad_s"] = 2 * np.pi  # until the tail says otherwise
-    joints = np.zeros(len(law.link), JOINT)
+def pack_tail(body: Records, tail: Strouhal) -> Records:
+    """JOINT records of a straight tail; fills the Strouhal model's part of its BODY record."""
+    body["mass_kg"], body["area_m2"] = tail.mass_kg, tail.wetted_area_m2
+    body["strouhal"], body["turn_rad"] = tail.number, tail.turn_rad_per_beat
+    body["viscosity_m2_s"], body["density_kg_m3"] = tail.viscosity_m2_s, tail.density_kg_m3
+    body["reynolds_m"], body["beat_scale"] = tail.reynolds_length_m, tail.tail_beat_scale
+    body["observer_rad_s"] = 2 * np.pi  # until a beat is measured
+    joints = np.zeros(len(tail.link), JOINT)
     joints["bends"] = 1
-    joints["length_m"] = [link.length_m for link in law.link]
-    joints["deflects"] = [link.joint in law.deflection_joints for link in law.link]
+    joints["length_m"] = [link.length_m for link in tail.link]
+    joints["deflects"] = [link.joint in tail.deflection_joints for link in tail.link]
     body["deflected_joints"] = joints["deflects"].sum()
-    return np.concatenate([joints, np.zeros(len(law.idle), JOINT)])
+    return np.concatenate([joints, np.zeros(len(tail.idle), JOINT)])

@@ -1,4 +1,4 @@
-"""Plane geometry in closed form: convex quads, circles, beams. Metres, world frame, all compiled.
+"""Plane geometry in closed form for kernels: convex quads, circles, beams; metres, world frame.
 
 A quad is a (4, 2) array of corners, counter-clockwise. A beam is a point and a unit direction.
 """
@@ -10,10 +10,11 @@ import math
 import numpy as np
 
 from caudal.sim_plant.base.jit import compiled, inner
+from caudal.sim_plant.base.types import Floats
 
 
 @compiled
-def set_box(quad, x, y, ux, uy, length, width):
+def set_box(quad: Floats, x: float, y: float, ux: float, uy: float, length: float, width: float) -> None:
     """Fill `quad` with the box that starts at the middle of one end, (x, y), and runs along unit (ux, uy)."""
     h = 0.5 * width
     nx, ny = -uy * h, ux * h  # to the left
@@ -25,8 +26,8 @@ def set_box(quad, x, y, ux, uy, length, width):
 
 
 @inner
-def point_segment_m(px, py, ax, ay, bx, by):
-    """Distance of a point from a segment."""
+def point_segment_m(px: float, py: float, ax: float, ay: float, bx: float, by: float) -> float:
+    """Distance (m) of a point from a segment."""
     dx, dy = bx - ax, by - ay
     square = dx * dx + dy * dy
     t = 0.0
@@ -36,7 +37,8 @@ def point_segment_m(px, py, ax, ay, bx, by):
 
 
 @inner
-def contains(quad, px, py):
+def contains(quad: Floats, px: float, py: float) -> bool:
+    """True if a quad contains a point."""
     for k in range(4):
         ax, ay = quad[k, 0], quad[k, 1]
         bx, by = quad[(k + 1) % 4, 0], quad[(k + 1) % 4, 1]
@@ -46,10 +48,10 @@ def contains(quad, px, py):
 
 
 @compiled
-def circle_overlap(quad, cx, cy, radius):
-    """(depth, nx, ny): how far a circle stands in a quad, and the unit direction that frees the quad.
+def circle_overlap(quad: Floats, cx: float, cy: float, radius: float) -> tuple[float, float, float]:
+    """(depth, nx, ny): overlap (m) of a circle and a quad, and the unit direction that moves the quad free.
 
-    depth <= 0 means apart, and -depth is the distance.
+    depth <= 0 means no overlap; -depth is then the distance.
     """
     nearest, qx, qy = np.inf, 0.0, 0.0
     for k in range(4):
@@ -60,20 +62,20 @@ def circle_overlap(quad, cx, cy, radius):
         distance = math.hypot(cx - sx, cy - sy)
         if distance < nearest:
             nearest, qx, qy = distance, sx, sy
-    if contains(quad, cx, cy):  # the centre is inside: out through the nearest edge
+    if contains(quad, cx, cy):  # the shortest way out is through the nearest edge
         if nearest < 1e-12:
             return radius, 1.0, 0.0
         return radius + nearest, (cx - qx) / nearest, (cy - qy) / nearest
-    if nearest < 1e-12:  # the centre is on the edge: any way out of the circle will do
+    if nearest < 1e-12:  # the centre is on the edge: any direction frees the quad
         return radius, 1.0, 0.0
     return radius - nearest, (qx - cx) / nearest, (qy - cy) / nearest
 
 
 @compiled
-def quad_overlap(a, b):
-    """(depth, nx, ny) of least penetration by separating axes; the unit normal moves `a` free of `b`.
+def quad_overlap(a: Floats, b: Floats) -> tuple[float, float, float]:
+    """(depth, nx, ny): least overlap (m) of two quads (separating axes); the unit normal moves `a` free of `b`.
 
-    depth <= 0 means that they do not overlap (it is then not the distance: see quad_distance_m).
+    depth <= 0 means no overlap; it is not the distance then (see quad_distance_m).
     """
     least, nx, ny = np.inf, 0.0, 0.0
     for side in range(2):
@@ -90,7 +92,7 @@ def quad_overlap(a, b):
             for i in range(4):
                 a_low = min(a_low, a[i, 0] * ux + a[i, 1] * uy)
                 b_high = max(b_high, b[i, 0] * ux + b[i, 1] * uy)
-            depth = b_high - a_low  # moving `a` by this along +u separates them
+            depth = b_high - a_low  # a move of `a` by this along +u separates them
             if depth <= 0.0:
                 return depth, ux, uy
             if depth < least:
@@ -108,8 +110,8 @@ def quad_overlap(a, b):
 
 
 @compiled
-def quad_distance_m(a, b):
-    """Distance between two quads, 0 where they overlap."""
+def quad_distance_m(a: Floats, b: Floats) -> float:
+    """Distance (m) between two quads, 0 if they overlap."""
     if quad_overlap(a, b)[0] > 0.0:
         return 0.0
     nearest = np.inf
@@ -122,8 +124,8 @@ def quad_distance_m(a, b):
 
 
 @compiled
-def beam_to_walls_m(px, py, ux, uy, length, width):
-    """Range to the walls of a pool from inside it; 0 from outside."""
+def beam_to_walls_m(px: float, py: float, ux: float, uy: float, length: float, width: float) -> float:
+    """Range (m) to the walls of a pool from inside it; 0 from outside."""
     if px < 0.0 or py < 0.0 or px > length or py > width:
         return 0.0
     reach = np.inf
@@ -139,8 +141,10 @@ def beam_to_walls_m(px, py, ux, uy, length, width):
 
 
 @compiled
-def beam_to_circle_m(px, py, ux, uy, cx, cy, radius):
-    """Range to a circle; infinite if the beam misses it, 0 from inside."""
+def beam_to_circle_m(
+    px: float, py: float, ux: float, uy: float, cx: float, cy: float, radius: float
+) -> float:
+    """Range (m) to a circle; infinite if the beam misses it, 0 from inside."""
     dx, dy = cx - px, cy - py
     gap = dx * dx + dy * dy - radius * radius
     if gap <= 0.0:
@@ -149,22 +153,22 @@ def beam_to_circle_m(px, py, ux, uy, cx, cy, radius):
     root = along * along - gap
     if along <= 0.0 or root < 0.0:
         return np.inf
-    return gap / (along + math.sqrt(root))  # not along - sqrt: that cancels far away
+    return gap / (along + math.sqrt(root))  # along - sqrt(root) would lose digits far away
 
 
 @compiled
-def beam_to_quad_m(px, py, ux, uy, quad):
-    """Range to a convex quad by clipping the beam at its four half-planes; infinite if it misses."""
+def beam_to_quad_m(px: float, py: float, ux: float, uy: float, quad: Floats) -> float:
+    """Range (m) to a convex quad, by clipping the beam at its four half-planes; infinite if it misses."""
     enters, leaves = 0.0, np.inf
     for k in range(4):
         ex = quad[(k + 1) % 4, 0] - quad[k, 0]
         ey = quad[(k + 1) % 4, 1] - quad[k, 1]
         inside = ex * (py - quad[k, 1]) - ey * (px - quad[k, 0])
-        speed = ex * uy - ey * ux  # growth of `inside` along the beam
-        if speed > 0.0:
-            enters = max(enters, -inside / speed)
-        elif speed < 0.0:
-            leaves = min(leaves, -inside / speed)
+        growth = ex * uy - ey * ux  # of `inside` along the beam
+        if growth > 0.0:
+            enters = max(enters, -inside / growth)
+        elif growth < 0.0:
+            leaves = min(leaves, -inside / growth)
         elif inside < 0.0:
             return np.inf
     if enters > leaves:

@@ -1,6 +1,6 @@
-"""A rod or a tendon: one length, along guides on two bodies or more, and the impulses that keep it.
+"""A rod or a tendon: one length, along guides on two or more bodies, and the impulses that keep it.
 
-An impulse is a tension over time, positive where it pulls; a tendon's sum of impulses in a step never pushes.
+An impulse is a tension over time, positive if it pulls; the sum of a tendon's impulses in a step never pushes.
 """
 
 from __future__ import annotations
@@ -14,32 +14,36 @@ from caudal.sim_plant.base.spatial import (
     dot,
     inertia_times,
     matrix,
-    minus,
-    put,
+    rotate,
     scale,
-    turned,
+    store,
+    subtract,
     vector,
 )
+from caudal.sim_plant.base.types import Record, Vec3
+from caudal.sim_plant.maximal.arrays import Chains
 from caudal.sim_plant.maximal.joints import dot_6
 
-SHORT_M = 1e-9  # guides nearer than this have no direction between them
+MIN_DISTANCE_M = 1e-9  # guides nearer to each other have no direction between them
 
 
 @inner
-def guide_point(chains, guide):
-    free = chains.frees[chains.ends[guide.end].free]
-    return add(vector(free.ahead_place, 0), turned(matrix(free.ahead_turn), vector(guide.at, 0)))
+def guide_point(chains: Chains, guide: Record) -> Vec3:
+    """Position of a guide on the next pose of its body, common frame."""
+    free_body = chains.free_bodies[chains.ends[guide.end].free_body]
+    return add(vector(free_body.next_place, 0), rotate(matrix(free_body.next_turn), vector(guide.at, 0)))
 
 
 @inner
-def pull_at(end, point, force):
-    put(end.wrench, 0, add(vector(end.wrench, 0), force))
-    put(end.wrench, 3, add(vector(end.wrench, 3), cross(point, force)))
+def add_pull(end: Record, point: Vec3, force: Vec3) -> None:
+    """Add a force at a point to what a unit tension does at a rope's end."""
+    store(end.wrench, 0, add(vector(end.wrench, 0), force))
+    store(end.wrench, 3, add(vector(end.wrench, 3), cross(point, force)))
 
 
 @inner
-def stretch(chains, rope, pulls):
-    """Write how much longer than its length the rope is ahead; with `pulls`, what a unit tension does too."""
+def measure_rope(chains: Chains, rope: Record, pulls: bool) -> None:
+    """Write the excess of the rope over its length at the next poses; with `pulls`, also what a unit tension does."""
     last = rope.first_end + rope.count_ends
     if pulls:
         for e in range(rope.first_end, last):
@@ -47,59 +51,67 @@ def stretch(chains, rope, pulls):
     here, length = guide_point(chains, chains.guides[rope.first]), 0.0
     for g in range(rope.first + 1, rope.first + rope.count):
         there = guide_point(chains, chains.guides[g])
-        way = minus(there, here)
-        part = math.sqrt(dot(way, way))
+        span = subtract(there, here)
+        part = math.sqrt(dot(span, span))
         length += part
-        if pulls and part > SHORT_M:
-            pull_at(chains.ends[chains.guides[g - 1].end], here, scale(1.0 / part, way))
-            pull_at(chains.ends[chains.guides[g].end], there, scale(-1.0 / part, way))
+        if pulls and part > MIN_DISTANCE_M:
+            add_pull(chains.ends[chains.guides[g - 1].end], here, scale(1.0 / part, span))
+            add_pull(chains.ends[chains.guides[g].end], there, scale(-1.0 / part, span))
         here = there
-    rope.over_m = length - rope.length_m
+    rope.excess_m = length - rope.length_m
 
 
 @inner
-def hold_rope(chains, rope):
-    """From the bodies' inertia: what a unit impulse does."""
-    stretch(chains, rope, True)
-    rope.yields = 0.0
+def prepare_rope(chains: Chains, rope: Record) -> None:
+    """From the inertia of the bodies: the effect of a unit impulse of the rope."""
+    measure_rope(chains, rope, True)
+    rope.inverse_mass = 0.0
     for e in range(rope.first_end, rope.first_end + rope.count_ends):
         end = chains.ends[e]
-        v, w = inertia_times(chains.frees[end.free].yields, vector(end.wrench, 0), vector(end.wrench, 3))
-        put(end.on, 0, v)
-        put(end.on, 3, w)
-        rope.yields += dot_6(end.wrench, 0, end.on, 0)
+        v, w = inertia_times(
+            chains.free_bodies[end.free_body].inverse_inertia, vector(end.wrench, 0), vector(end.wrench, 3)
+        )
+        store(end.response, 0, v)
+        store(end.response, 3, w)
+        rope.inverse_mass += dot_6(end.wrench, 0, end.response, 0)
 
 
 @inner
-def pull(chains, rope, impulse):
-    """Add to the rope's impulse (N s), as far as it can pull. Returns how much it took."""
+def apply_tension(chains: Chains, rope: Record, impulse: float) -> float:
+    """Add to the rope's impulse (N s), as far as it can pull; returns the part that was added."""
     if rope.pulls_only:
         impulse = max(impulse, -rope.impulse)
     rope.impulse += impulse
     for e in range(rope.first_end, rope.first_end + rope.count_ends):
         end = chains.ends[e]
-        free = chains.frees[end.free]
+        free_body = chains.free_bodies[end.free_body]
         for r in range(6):
-            free.v[r] += end.on[r] * impulse
+            free_body.v[r] += end.response[r] * impulse
     return impulse
 
 
 @inner
-def pull_position(chains, rope, dt_s):
-    """An impulse now after which the rope is no longer than its length a step ahead. Returns the rate it takes."""
-    stretch(chains, rope, False)
-    if rope.yields > 0.0:
-        return abs(rope.yields * pull(chains, rope, rope.over_m / (dt_s * rope.yields)))
+def solve_rope_position(chains: Chains, rope: Record, dt_s: float) -> float:
+    """Impulse now after which the rope is no longer than its length a step later; returns the velocity change (m/s)."""
+    measure_rope(chains, rope, False)
+    if rope.inverse_mass > 0.0:
+        rate: float = rope.inverse_mass * apply_tension(
+            chains, rope, rope.excess_m / (dt_s * rope.inverse_mass)
+        )
+        return abs(rate)
     return 0.0
 
 
 @inner
-def pull_velocity(chains, rope):
-    """An impulse after which a taut rope grows as its length does. Returns the rate it takes (m/s)."""
-    if rope.taut and rope.yields > 0.0:
+def solve_rope_velocity(chains: Chains, rope: Record) -> float:
+    """Impulse after which a taut rope lengthens at its set rate; returns the velocity change (m/s)."""
+    if rope.taut and rope.inverse_mass > 0.0:
         shrinks = 0.0
         for e in range(rope.first_end, rope.first_end + rope.count_ends):
             end = chains.ends[e]
-            shrinks += dot_6(end.wrench, 0, chains.frees[end.free].v, 0)
-        return abs(rope.yields * pull(chains, rope, -(shrinks + rope.rate_m_s) / rope.yields))
+            shrinks += dot_6(end.wrench, 0, chains.free_bodies[end.free_body].v, 0)
+        rate: float = rope.inverse_mass * apply_tension(
+            chains, rope, -(shrinks + rope.rate_m_s) / rope.inverse_mass
+        )
+        return abs(rate)
     return 0.0

@@ -1,8 +1,8 @@
-"""A link between two bodies: the gap in it, what it leaves free, and the impulses that close it.
+"""A link between two bodies: its gap, the motions that it allows, and the impulses that close the gap.
 
-All of a link's vectors are taken at its point, which moves with its second body, along the common frame's axes:
-a gap is a small displacement and turn, a way is a motion that the link leaves free, a row is a unit force that
-it can put on its bodies. Rows stand across all ways, so that no impulse does work on a joint.
+All vectors of a link are taken at its point, which moves with its second body, along the axes of the common frame. A
+gap is a small displacement and rotation. A motion is one that the joints allow. A row is a unit force that the link
+can apply to its bodies. Rows are orthogonal to all motions, so that no impulse does work on a joint.
 """
 
 from __future__ import annotations
@@ -10,33 +10,35 @@ from __future__ import annotations
 import math
 
 from caudal.sim_plant.base.jit import inner
-from caudal.sim_plant.base.spatial import (  # fmt: skip
+from caudal.sim_plant.base.spatial import (
     add,
-    axis_matrix,
+    axis_angle_matrix,
     cross,
     inertia_times,
     matrix,
-    minus,
     product,
-    put,
     quaternion_matrix,
-    quaternion_turn,
+    rotate,
+    rotate_back,
+    rotate_quaternion,
     rotation_vector,
     scale,
-    transposed,
-    turned,
-    turned_back,
+    store,
+    subtract,
+    transpose,
     vector,
 )
+from caudal.sim_plant.base.types import Floats, Mat3, Record
+from caudal.sim_plant.maximal.arrays import Chains
 from caudal.sim_plant.tree.arrays import REVOLUTE, SPHERICAL
 from caudal.sim_plant.tree.recursion import freedoms
 
-PARALLEL = 1e-6  # sine of the angle below which two ways of a link count as one
+PARALLEL = 1e-6  # sine of the angle below which two motions of a link count as one
 
 
 @inner
-def matrix_quaternion(m):
-    """Quaternion w x y z of a turn (Shepperd: divide by the largest)."""
+def matrix_quaternion(m: Mat3) -> tuple[float, float, float, float]:
+    """Quaternion w x y z of a rotation matrix (Shepperd: divide by the largest)."""
     trace = m[0] + m[4] + m[8]
     if trace > 0.0:
         s = 2.0 * math.sqrt(1.0 + trace)
@@ -52,7 +54,7 @@ def matrix_quaternion(m):
 
 
 @inner
-def invert(m, n):
+def invert_spd(m: Floats, n: int) -> None:
     """Invert the first n rows and columns of a symmetric positive definite matrix in place (Gauss-Jordan)."""
     for k in range(n):
         pivot = 1.0 / m[k, k]
@@ -68,7 +70,8 @@ def invert(m, n):
 
 
 @inner
-def dot_6(a, first, b, second):
+def dot_6(a: Floats, first: int, b: Floats, second: int) -> float:
+    """Scalar product of a[first:first + 6] and b[second:second + 6]."""
     total = 0.0
     for r in range(6):
         total += a[first + r] * b[second + r]
@@ -76,77 +79,77 @@ def dot_6(a, first, b, second):
 
 
 @inner
-def measure(chains, link, x):
-    """Where b stands and where the joints of x, from a, would have it: gap and ways at the bodies' places ahead."""
-    a, b = chains.frees[link.a], chains.frees[link.b]
-    turn, at = matrix(a.ahead_turn), vector(a.ahead_place, 0)
-    turn_b = matrix(b.ahead_turn)
-    point = add(vector(b.ahead_place, 0), turned(turn_b, vector(link.end_at, 0)))
-    put(link.point, 0, point)
-    led_v, led_w = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+def measure_link(chains: Chains, link: Record, x: Floats) -> None:
+    """Measure the gap and the motions of a link at the next poses: b, compared with where the joints of x put it."""
+    a, b = chains.free_bodies[link.a], chains.free_bodies[link.b]
+    turn, at = matrix(a.next_turn), vector(a.next_place, 0)
+    turn_b = matrix(b.next_turn)
+    point = add(vector(b.next_place, 0), rotate(turn_b, vector(link.end_at, 0)))
+    store(link.point, 0, point)
+    driven_v, driven_w = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     n = 0
     for j in range(link.first, link.first + link.count):
         joint = chains.joints[j]
-        at = add(at, turned(turn, vector(joint.at, 0)))
+        at = add(at, rotate(turn, vector(joint.at, 0)))
         turn = product(turn, matrix(joint.turn))
         if joint.kind == SPHERICAL:
             q = joint.q_at
             turn = product(turn, quaternion_matrix(x[q], x[q + 1], x[q + 2], x[q + 3]))
             for k in range(3):
                 axis = (turn[k], turn[3 + k], turn[6 + k])
-                put(link.ways, 6 * n, cross(axis, minus(point, at)))
-                put(link.ways, 6 * n + 3, axis)
+                store(link.motions, 6 * n, cross(axis, subtract(point, at)))
+                store(link.motions, 6 * n + 3, axis)
                 n += 1
         elif freedoms(joint.kind) == 1:
-            axis = turned(turn, vector(joint.axis, 0))
+            axis = rotate(turn, vector(joint.axis, 0))
             v, w = axis, (0.0, 0.0, 0.0)
             if joint.kind == REVOLUTE:
-                turn = product(turn, axis_matrix(vector(joint.axis, 0), x[joint.q_at]))
-                v, w = cross(axis, minus(point, at)), axis
+                turn = product(turn, axis_angle_matrix(vector(joint.axis, 0), x[joint.q_at]))
+                v, w = cross(axis, subtract(point, at)), axis
             else:
                 at = add(at, scale(x[joint.q_at], axis))
             if joint.driven:
-                led_v = add(led_v, scale(x[joint.qd_at], v))
-                led_w = add(led_w, scale(x[joint.qd_at], w))
+                driven_v = add(driven_v, scale(x[joint.qd_at], v))
+                driven_w = add(driven_w, scale(x[joint.qd_at], w))
             else:
-                put(link.ways, 6 * n, v)
-                put(link.ways, 6 * n + 3, w)
+                store(link.motions, 6 * n, v)
+                store(link.motions, 6 * n + 3, w)
                 n += 1
-    link.count_ways = n
-    put(link.led, 0, led_v)
-    put(link.led, 3, led_w)
-    off = matrix_quaternion(product(product(turn_b, matrix(link.end_turn)), transposed(turn)))
-    put(link.gap, 0, minus(point, at))
-    put(link.gap, 3, rotation_vector(off[0], off[1], off[2], off[3]))
+    link.count_motions = n
+    store(link.driven_velocity, 0, driven_v)
+    store(link.driven_velocity, 3, driven_w)
+    turn_gap = matrix_quaternion(product(product(turn_b, matrix(link.end_turn)), transpose(turn)))
+    store(link.gap, 0, subtract(point, at))
+    store(link.gap, 3, rotation_vector(turn_gap[0], turn_gap[1], turn_gap[2], turn_gap[3]))
     for r in range(n):
         for c in range(r + 1):
-            link.grasp[r, c] = link.grasp[c, r] = dot_6(link.ways, 6 * r, link.ways, 6 * c)
-    invert(link.grasp, n)
+            link.gram[r, c] = link.gram[c, r] = dot_6(link.motions, 6 * r, link.motions, 6 * c)
+    invert_spd(link.gram, n)
 
 
 @inner
-def fit(link, motion):
-    """Take out of a motion at the point what the ways can do; link.step has how much of each."""
-    n = link.count_ways
+def remove_free_motion(link: Record, motion: Floats) -> None:
+    """Remove from a motion at the point the part that the joints allow; link.step has the amount of each."""
+    n = link.count_motions
     for k in range(n):
-        link.push[k] = dot_6(link.ways, 6 * k, motion, 0)
+        link.push[k] = dot_6(link.motions, 6 * k, motion, 0)
     for k in range(n):
         link.step[k] = 0.0
         for c in range(n):
-            link.step[k] += link.grasp[k, c] * link.push[c]
+            link.step[k] += link.gram[k, c] * link.push[c]
     for k in range(n):
         for r in range(6):
-            motion[r] -= link.ways[6 * k + r] * link.step[k]
+            motion[r] -= link.motions[6 * k + r] * link.step[k]
 
 
 @inner
-def take_up(chains, link, x):
+def move_joints(chains: Chains, link: Record, x: Floats) -> None:
     """Move the link's joints by link.step."""
     n = 0
     for j in range(link.first, link.first + link.count):
         joint = chains.joints[j]
         if joint.kind == SPHERICAL:
-            quaternion_turn(x, joint.q_at, vector(link.step, n), 1.0)
+            rotate_quaternion(x, joint.q_at, vector(link.step, n), 1.0)
             n += 3
         elif freedoms(joint.kind) == 1 and not joint.driven:
             x[joint.q_at] += link.step[n]
@@ -154,14 +157,14 @@ def take_up(chains, link, x):
 
 
 @inner
-def read_rates(chains, link, x):
-    """Write the rates of the link's joints, as the bodies move, into x."""
-    a, b = chains.frees[link.a], chains.frees[link.b]
-    w = minus(vector(b.v, 3), vector(a.v, 3))
-    v = add(minus(vector(b.v, 0), vector(a.v, 0)), cross(w, vector(link.point, 0)))
-    put(link.miss, 0, minus(v, vector(link.led, 0)))
-    put(link.miss, 3, minus(w, vector(link.led, 3)))
-    fit(link, link.miss)
+def write_joint_rates(chains: Chains, link: Record, x: Floats) -> None:
+    """Write the rates of the link's joints, from the motion of the bodies, to x."""
+    a, b = chains.free_bodies[link.a], chains.free_bodies[link.b]
+    w = subtract(vector(b.v, 3), vector(a.v, 3))
+    v = add(subtract(vector(b.v, 0), vector(a.v, 0)), cross(w, vector(link.point, 0)))
+    store(link.error, 0, subtract(v, vector(link.driven_velocity, 0)))
+    store(link.error, 3, subtract(w, vector(link.driven_velocity, 3)))
+    remove_free_motion(link, link.error)
     n = 0
     for j in range(link.first, link.first + link.count):
         joint = chains.joints[j]
@@ -173,8 +176,8 @@ def read_rates(chains, link, x):
 
 
 @inner
-def push_bodies(chains, link, tau):
-    """Put springs, dampers, servos and tau of the link's joints on its bodies."""
+def apply_joint_forces(chains: Chains, link: Record, tau: Floats) -> None:
+    """Apply springs, dampers, servos and tau of the link's joints to its bodies."""
     n = 0
     for j in range(link.first, link.first + link.count):
         joint = chains.joints[j]
@@ -188,12 +191,12 @@ def push_bodies(chains, link, tau):
     for k in range(n):
         share = 0.0
         for c in range(n):
-            share += link.grasp[k, c] * link.push[c]
-        f = add(f, scale(share, vector(link.ways, 6 * k)))
-        t = add(t, scale(share, vector(link.ways, 6 * k + 3)))
+            share += link.gram[k, c] * link.push[c]
+        f = add(f, scale(share, vector(link.motions, 6 * k)))
+        t = add(t, scale(share, vector(link.motions, 6 * k + 3)))
     t = add(t, cross(vector(link.point, 0), f))
-    a = chains.tree.bodies[chains.frees[link.a].body]
-    b = chains.tree.bodies[chains.frees[link.b].body]
+    a = chains.tree.bodies[chains.free_bodies[link.a].body]
+    b = chains.tree.bodies[chains.free_bodies[link.b].body]
     for r in range(3):
         a.force[r] += f[r]
         a.force[r + 3] += t[r]
@@ -202,17 +205,21 @@ def push_bodies(chains, link, tau):
 
 
 @inner
-def across(link):
-    """Rows: orthonormal, and across every way. The ways' own directions stand behind them as room to work in."""
+def find_constraint_rows(link: Record) -> None:
+    """Find the unit forces (rows) orthogonal to all motions of a measured link."""
     n = 0  # directions taken, from the end of link.rows
-    for k in range(link.count_ways):
-        if take_direction(
-            link, n, link.ways, 6 * k, PARALLEL * math.sqrt(dot_6(link.ways, 6 * k, link.ways, 6 * k))
+    for k in range(link.count_motions):
+        if add_direction(
+            link,
+            n,
+            link.motions,
+            6 * k,
+            PARALLEL * math.sqrt(dot_6(link.motions, 6 * k, link.motions, 6 * k)),
         ):
             n += 1
     rows = 6 - n
     link.count_rows = rows
-    # Unit vectors, the most independent first: small remainders would be mostly rounding.
+    # Unit vectors, the most independent first: small remainders would be mostly rounding error.
     for _ in range(rows):
         best, most = 0, -1.0
         for e in range(6):
@@ -223,13 +230,13 @@ def across(link):
                 best, most = e, left
         for r in range(6):
             link.step[r] = 1.0 if r == best else 0.0
-        take_direction(link, n, link.step, 0, 0.0)
+        add_direction(link, n, link.step, 0, 0.0)
         n += 1
 
 
 @inner
-def take_direction(link, n, given, first, least):
-    """Put what is new in given[first:first + 6] behind the n directions taken; whether it is more than least."""
+def add_direction(link: Record, n: int, given: Floats, first: int, least: float) -> bool:
+    """Orthogonalise given[first:first + 6] against the n directions so far, and append it if longer than `least`."""
     into = 6 * (5 - n)
     for r in range(6):
         link.rows[into + r] = given[first + r]
@@ -247,92 +254,94 @@ def take_direction(link, n, given, first, least):
 
 
 @inner
-def hold(chains, link):
-    """From a measured link and its bodies' inertia: rows, and what a unit impulse along each does."""
-    across(link)
-    a, b, point = chains.frees[link.a], chains.frees[link.b], vector(link.point, 0)
+def prepare_link(chains: Chains, link: Record) -> None:
+    """From a measured link and the inertia of its bodies: its rows, and the effect of a unit impulse along each."""
+    find_constraint_rows(link)
+    a, b, point = chains.free_bodies[link.a], chains.free_bodies[link.b], vector(link.point, 0)
     n = link.count_rows
     for k in range(n):
         f = vector(link.rows, 6 * k)
         t = add(vector(link.rows, 6 * k + 3), cross(point, f))
-        put(link.wrench, 6 * k, f)
-        put(link.wrench, 6 * k + 3, t)
-        v, w = inertia_times(a.yields, f, t)
-        put(link.on_a, 6 * k, v)
-        put(link.on_a, 6 * k + 3, w)
-        v, w = inertia_times(b.yields, f, t)
-        put(link.on_b, 6 * k, v)
-        put(link.on_b, 6 * k + 3, w)
-        link.wanted[k] = dot_6(link.rows, 6 * k, link.led, 0)
+        store(link.wrench, 6 * k, f)
+        store(link.wrench, 6 * k + 3, t)
+        v, w = inertia_times(a.inverse_inertia, f, t)
+        store(link.response_a, 6 * k, v)
+        store(link.response_a, 6 * k + 3, w)
+        v, w = inertia_times(b.inverse_inertia, f, t)
+        store(link.response_b, 6 * k, v)
+        store(link.response_b, 6 * k + 3, w)
+        link.target_velocity[k] = dot_6(link.rows, 6 * k, link.driven_velocity, 0)
     for k in range(n):
         for c in range(n):
-            link.stiff[k, c] = dot_6(link.wrench, 6 * k, link.on_a, 6 * c) + dot_6(
-                link.wrench, 6 * k, link.on_b, 6 * c
+            link.effective_mass[k, c] = dot_6(link.wrench, 6 * k, link.response_a, 6 * c) + dot_6(
+                link.wrench, 6 * k, link.response_b, 6 * c
             )
-    invert(link.stiff, n)
+    invert_spd(link.effective_mass, n)
 
 
 @inner
-def strike(chains, link, k, impulse):
-    """An impulse (N s) along row k."""
-    a, b = chains.frees[link.a], chains.frees[link.b]
+def apply_impulse(chains: Chains, link: Record, k: int, impulse: float) -> None:
+    """Apply an impulse (N s) along row k."""
+    a, b = chains.free_bodies[link.a], chains.free_bodies[link.b]
     link.impulse[k] += impulse
     for r in range(6):
-        a.v[r] -= link.on_a[6 * k + r] * impulse
-        b.v[r] += link.on_b[6 * k + r] * impulse
+        a.v[r] -= link.response_a[6 * k + r] * impulse
+        b.v[r] += link.response_b[6 * k + r] * impulse
 
 
 @inner
-def stop(chains, link):
-    """Impulses that take link.miss, a velocity along each row, to 0. Returns the largest miss there was."""
+def cancel_error(chains: Chains, link: Record) -> float:
+    """Apply the impulses that cancel link.error, a velocity along each row; returns the largest one."""
     n, worst = link.count_rows, 0.0
     for k in range(n):
         impulse = 0.0
         for c in range(n):
-            impulse -= link.stiff[k, c] * link.miss[c]
-        strike(chains, link, k, impulse)
-        worst = max(worst, abs(link.miss[k]))
+            impulse -= link.effective_mass[k, c] * link.error[c]
+        apply_impulse(chains, link, k, impulse)
+        worst = max(worst, abs(link.error[k]))
     return worst
 
 
 @inner
-def strike_again(chains, link, x, dt_s):
-    """Begin with the force that the link needed last, half a step long: it changes little from step to step."""
-    turn = matrix(chains.frees[link.b].turn)
-    put(link.gap, 0, turned(turn, vector(x, link.load_at)))
-    put(link.gap, 3, turned(turn, vector(x, link.load_at + 3)))
+def warm_start(chains: Chains, link: Record, x: Floats, dt_s: float) -> None:
+    """Apply the link's last force over half a step: it changes little from step to step."""
+    turn = matrix(chains.free_bodies[link.b].turn)
+    store(link.gap, 0, rotate(turn, vector(x, link.load_at)))
+    store(link.gap, 3, rotate(turn, vector(x, link.load_at + 3)))
     for k in range(link.count_rows):
         link.impulse[k] = 0.0
-        strike(chains, link, k, 0.5 * dt_s * dot_6(link.rows, 6 * k, link.gap, 0))
+        apply_impulse(chains, link, k, 0.5 * dt_s * dot_6(link.rows, 6 * k, link.gap, 0))
 
 
 @inner
-def note_load(chains, link, x, dt_s):
-    """Write the force that the link's impulses make over half a step into x."""
-    turn = matrix(chains.frees[link.b].turn)
+def write_load(chains: Chains, link: Record, x: Floats, dt_s: float) -> None:
+    """Write the force of the link's impulses over half a step to x."""
+    turn = matrix(chains.free_bodies[link.b].turn)
     f, t = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(link.count_rows):
         f = add(f, scale(2.0 / dt_s * link.impulse[k], vector(link.rows, 6 * k)))
         t = add(t, scale(2.0 / dt_s * link.impulse[k], vector(link.rows, 6 * k + 3)))
-    put(x, link.load_at, turned_back(turn, f))
-    put(x, link.load_at + 3, turned_back(turn, t))
+    store(x, link.load_at, rotate_back(turn, f))
+    store(x, link.load_at + 3, rotate_back(turn, t))
 
 
 @inner
-def meet_velocity(chains, link):
-    """Impulses after which the bodies move in each other as the link lets them."""
-    a, b = chains.frees[link.a], chains.frees[link.b]
+def solve_velocity(chains: Chains, link: Record) -> float:
+    """Impulses after which the bodies move relative to each other as the joints allow; returns the largest error."""
+    a, b = chains.free_bodies[link.a], chains.free_bodies[link.b]
     for k in range(link.count_rows):
-        link.miss[k] = dot_6(link.wrench, 6 * k, b.v, 0) - dot_6(link.wrench, 6 * k, a.v, 0) - link.wanted[k]
-    return stop(chains, link)
+        link.error[k] = (
+            dot_6(link.wrench, 6 * k, b.v, 0) - dot_6(link.wrench, 6 * k, a.v, 0) - link.target_velocity[k]
+        )
+    return cancel_error(chains, link)
 
 
 @inner
-def meet_position(chains, link, x, dt_s):
-    """Impulses now after which the gap a step ahead is closed, to first order; then joints and bodies are moved."""
-    measure(chains, link, x)
-    fit(link, link.gap)
-    take_up(chains, link, x)
+def solve_position(chains: Chains, link: Record, x: Floats, dt_s: float) -> float:
+    """Impulses now that close the gap a step later, to first order; returns the largest velocity that takes."""
+    measure_link(chains, link, x)
+    remove_free_motion(link, link.gap)
+    move_joints(chains, link, x)
     for k in range(link.count_rows):
-        link.miss[k] = dot_6(link.rows, 6 * k, link.gap, 0) / dt_s
-    return stop(chains, link)
+        link.error[k] = dot_6(link.rows, 6 * k, link.gap, 0) / dt_s
+    return cancel_error(chains, link)

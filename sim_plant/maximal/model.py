@@ -1,35 +1,37 @@
-"""The door to a vehicle whose chains may be closed: every body on its own, kept at its joints by impulses.
+"""A vehicle with closed chains: every body has its own coordinates, and impulses keep them together at the joints.
 
     model = sim_plant.load("vehicle.toml", impulses=True)
     state = model.state()
     state = model.step(state, None, 0.001)
 
-The same vehicle file, forces and argument shapes as Model's (sim_plant/tree/model.py), and a state that begins with
-the tree's: state[model.q["bend"]] reads a joint in both. What follows in it stands in maximal/arrays.py. Slower
-than recursions over a tree, and of second order in the step; it is there for closed chains, and as a check.
+It takes the same vehicle file, forces and argument shapes as Model (sim_plant/tree/model.py). Its state begins with the
+tree's: state[model.q["bend"]] is a joint in both; maximal/arrays.py describes the rest. It is slower than the
+recursions over a tree, and of second order in the step. It is for closed chains, and a check of the recursions.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from caudal.hal.vehicle_file.reader import VehicleFileError
+from caudal.sim_plant.base.types import Floats
 from caudal.sim_plant.maximal import bodies, integrate
-from caudal.sim_plant.maximal.arrays import MOST_WAYS, carrier_problem, pack_chains, ways_of
+from caudal.sim_plant.maximal.arrays import MAX_FREEDOMS, link_freedoms, massless_body_problem, pack_chains
 from caudal.sim_plant.tables.closures import Length, Pair
 from caudal.sim_plant.tables.tree import TreeSpec
 from caudal.sim_plant.tree.arrays import SPHERICAL
-from caudal.sim_plant.tree.model import Model, PlantDiverged, Vector, VehicleFileError
+from caudal.sim_plant.tree.model import Model, PlantDiverged
 
-OPEN_M = 1e-3  # a state whose gaps are wider is not one to step from
-ROUNDS = 200  # of shut
-SHUT_M = 1e-10
+MAX_GAP_M = 1e-3  # a rollout refuses a state with larger gaps
+SHUT_ROUNDS = 200  # of shut
+SHUT_TOLERANCE_M = 1e-10
 
 
 class ImpulseModel:
-    """A vehicle in maximal coordinates.
+    """A vehicle in maximal coordinates, kept together by impulses.
 
-    iterations: rounds over all links, at each end of a step; more where a gap would be left (impulse_step.CLOSE).
-    driven: driven joints in file order, then driven rods and tendons (position, velocity: of their length).
+    iterations: rounds over all links at each end of a step; more where gaps remain (maximal.integrate.TOLERANCE).
+    driven: driven joints in file order, then driven rods and tendons (position and velocity of their length).
     """
 
     def __init__(
@@ -58,7 +60,7 @@ class ImpulseModel:
         by_place = sorted(links, key=self.tree.place)
         pairs = [closure.name for closure in spec.closure if isinstance(closure, Pair)]
         ropes = [closure.name for closure in spec.closure if isinstance(closure, Length)]
-        # What a link puts on a body (by that body's name) or closure does on body b; a rope's tension and length.
+        # Indices in a state: force and torque of the link that ends at a body (by its name) or of a closure; ropes.
         self.load = {
             name: slice(row["load_at"], row["load_at"] + 6)
             for name, row in zip(by_place + pairs, self.flat.links, strict=True)
@@ -67,156 +69,141 @@ class ImpulseModel:
         self.length = {name: at + 1 for name, at in self.tension.items()}
         self._measure_lengths()
 
-    def state(self) -> Vector:
-        """At rest at the origin, base level, joints at 0; closures as that leaves them."""
+    def state(self) -> Floats:
+        """State at rest at the origin, base level, joints at 0; closures where that puts them."""
         return self.from_tree(self.tree.state())
 
-    def from_tree(self, tree_state: Vector) -> Vector:
-        """The state of a tree's state; closures as that leaves them (see shut)."""
+    def from_tree(self, tree_state: Floats) -> Floats:
+        """The state that belongs to a tree's state; closures where that puts them (see shut)."""
         x = np.zeros(self.size)
         x[: self.tree.size] = self.tree._checked(tree_state)
         for joint in self.flat.joints:
             if joint["kind"] == SPHERICAL and joint["qd_at"] < 0:
                 x[joint["q_at"]] = 1.0
         x[list(self.length.values())] = self.flat.ropes["length_m"]
-        bodies.spread(self.flat, x)
+        bodies.spread_state(self.flat, x)
         x[: self.tree.size] = tree_state
         return x
 
-    def to_tree(self, state: Vector) -> Vector:
-        """The tree's state: the base, and the joints as the bodies have them; or those of many states."""
+    def to_tree(self, state: Floats) -> Floats:
+        """The tree's state, or states: the base, and the joints as measured between the bodies."""
         return np.array(state[..., : self.tree.size])
 
-    def shut(self, state: Vector) -> Vector:
-        """The state near this one whose closures hold, with velocities that they let be; driven joints stay."""
+    def shut(self, state: Floats) -> Floats:
+        """The nearest state with closed closures, and with velocities that keep them closed; driven joints stay."""
         x = self._checked(state).copy()
-        for _ in range(ROUNDS // 10):
-            integrate.shut(self.flat, x, np.zeros(self.freedoms), 10)
-            if self.gap_m(x) < SHUT_M:
+        for _ in range(SHUT_ROUNDS // 10):
+            integrate.close_closures(self.flat, x, np.zeros(self.freedoms), 10)
+            if self.gap_m(x) < SHUT_TOLERANCE_M:
                 return x
         raise ValueError(
-            f"{self.label}: closures stay open by {self.gap_m(x):.2g} m; begin nearer to where they meet, or check "
+            f"{self.label}: closures stay open by {self.gap_m(x):.2g} m; start nearer to where they meet, or check "
             f"their points and lengths."
         )
 
-    def gap_m(self, states: Vector) -> float:
-        """Largest distance by which a joint or a closure gives, of a state or of many; slack gives none."""
+    def gap_m(self, states: Floats) -> float:
+        """Largest gap (m) of a joint or a closure, of one state or many; slack does not count."""
         return self._gaps(states)[0]
 
-    def gap_rad(self, states: Vector) -> float:
-        """Largest angle by which a joint or a closure gives."""
+    def gap_rad(self, states: Floats) -> float:
+        """Largest angle (rad) by which a joint or a closure is off, of one state or many."""
         return self._gaps(states)[1]
 
-    def energy(self, state: Vector) -> float:
-        """J, as Model.energy; closures hold none."""
+    def energy(self, state: Floats) -> float:
+        """Sum of the energies (J), as Model.energy; closures have none."""
         return self.tree.energy(self.to_tree(state))
 
     def step(
         self,
-        state: Vector,
-        tau: Vector | None,
+        state: Floats,
+        tau: Floats | None,
         dt: float,
         *,
-        driven: np.ndarray | None = None,
+        driven: Floats | None = None,
         time_s: float = 0.0,
-    ) -> Vector:
-        """The state dt seconds on. driven: (3, 3, driven), as for rollout with one step."""
-        return self.rollout(state, 1, dt, tau, driven, time_s=time_s)[-1]
+    ) -> Floats:
+        """The state dt seconds later; driven is (3, 3, driven), as in a rollout of one step."""
+        return self.rollout(state, 1, dt, tau, driven, time_s=time_s)[-1, :]
 
     def rollout(
         self,
-        state: Vector,
+        state: Floats,
         steps: int,
         dt: float,
-        tau: np.ndarray | None = None,
-        driven: np.ndarray | None = None,
+        tau: Floats | None = None,
+        driven: Floats | None = None,
         *,
         every: int = 1,
         time_s: float = 0.0,
-    ) -> np.ndarray:
-        """(steps / every + 1, state): the state given, or that of the tree's state given, then every `every`-th.
+    ) -> Floats:
+        """(steps / every + 1, state): the given state (or that of a tree's state), then every `every`-th state after
+        it.
 
-        tau: one force for all steps, or (steps, 6 + nv). driven: (2 steps + 1, 3, driven): position, velocity and
-        acceleration at every half step, as for Model; without it what is driven keeps its rate, or its length.
-        time_s: for how long the waves have gone at the start.
+        tau: one force for all steps, or (steps, 6 + nv). driven: (2 steps + 1, 3, driven), position, velocity and
+        acceleration at every half step, as in Model; without it driven joints keep their velocity and driven ropes
+        their length. time_s: how long the waves have run at the start.
         """
-        if not (dt > 0 and np.isfinite(dt)) or steps < 1 or every < 1:
-            raise ValueError(f"{self.label}: dt ({dt} s), steps ({steps}), every ({every}) must be above 0.")
-        told = np.zeros((0, 3, len(self.driven)))
-        if driven is not None:
-            told = self._shaped("driven", driven, [(2 * steps + 1, 3, len(self.driven))])
-        forces = np.zeros((1, self.freedoms))
-        if tau is not None:
-            forces = self._shaped("tau", np.atleast_2d(tau), [(1, self.freedoms), (steps, self.freedoms)])
-        x = self._checked(state, told).copy()
+        forces, motion = self.tree._rollout_inputs(steps, dt, every, tau, driven, len(self.driven))
+        x = self._checked(state, motion).copy()
         gap_m = self.gap_m(x)
-        if gap_m > OPEN_M:
+        if gap_m > MAX_GAP_M:
             raise ValueError(
-                f"{self.label}: closures or joints stand open by {gap_m:.2g} m; begin with shut(state)."
+                f"{self.label}: closures or joints are open by {gap_m:.2g} m; start from shut(state)."
             )
         states = np.empty((steps // every + 1, self.size))
         states[0] = x
-        asked_s = self.tree.time_s
+        own_time_s = self.tree.time_s
         done = integrate.roll_out(
-            self.flat, x, forces, told, dt, steps, every, self.iterations, states[1:], float(time_s)
+            self.flat, x, forces, motion, dt, steps, every, self.iterations, states[1:], float(time_s)
         )
-        self.tree.time_s = asked_s
+        self.tree.time_s = own_time_s
         if done < steps:
             last, force = self.to_tree(x), forces[min(done, len(forces) - 1)]
             raise PlantDiverged(self.tree.divergence(last, force, (done + 1) * dt, dt))
         return states
 
-    def _checked(self, state: Vector, told: np.ndarray | None = None) -> Vector:
+    def _checked(self, state: Floats, motion: Floats | None = None) -> Floats:
         x = np.ascontiguousarray(state, dtype=float)
         if x.shape == (self.tree.size,):
             x = x.copy()
-            if told is not None and len(told):
-                x[self.flat.tree.told_q] = told[0, 0, : len(self.tree.driven)]
-                x[self.flat.tree.told_v] = told[0, 1, : len(self.tree.driven)]
+            if motion is not None and len(motion):
+                x[self.flat.tree.driven_q] = motion[0, 0, : len(self.tree.driven)]
+                x[self.flat.tree.driven_v] = motion[0, 1, : len(self.tree.driven)]
             return self.from_tree(x)
         if x.shape != (self.size,) or not np.isfinite(x).all():
             raise ValueError(
-                f"{self.label}: a state is {self.size} finite numbers, or {self.tree.size} of the tree; begin with "
+                f"{self.label}: a state is {self.size} finite numbers, or {self.tree.size} of the tree; start from "
                 f"state()."
             )
         return x
 
-    def _shaped(self, what: str, given: np.ndarray, shapes: list[tuple[int, ...]]) -> np.ndarray:
-        numbers = np.ascontiguousarray(given, dtype=float)
-        if numbers.shape not in shapes or not np.isfinite(numbers).all():
-            wanted = " or ".join(str(shape) for shape in shapes)
-            raise ValueError(
-                f"{self.label}: {what} is {numbers.shape}; give finite numbers of shape {wanted}."
-            )
-        return numbers
-
-    def _gaps(self, states: Vector) -> tuple[float, float]:
+    def _gaps(self, states: Floats) -> tuple[float, float]:
         rows, out = np.atleast_2d(np.array(states, dtype=float)), np.zeros(2)
         worst = np.zeros(2)
         for row in rows:
-            bodies.gaps(self.flat, row, out)
+            bodies.largest_gaps(self.flat, row, out)
             worst = np.maximum(worst, out)
         return float(worst[0]), float(worst[1])
 
     def _measure_lengths(self) -> None:
-        """Ropes without a length are as long as they are now."""
+        """Give ropes without a length the one that they have with all joints at 0."""
         x = self.from_tree(self.tree.state())
-        bodies.gaps(self.flat, x, np.zeros(2))
+        bodies.largest_gaps(self.flat, x, np.zeros(2))
         for rope in self.flat.ropes:
             if rope["length_m"] == 0:
-                rope["length_m"] = rope["over_m"]
+                rope["length_m"] = rope["excess_m"]
 
     def _check(self, order: list[int]) -> None:
         for i, body in enumerate(self.spec.body):
             if body.mass_kg == 0:
-                problem = carrier_problem(self.spec.body, body)
+                problem = massless_body_problem(self.spec.body, body)
                 if problem:
                     raise VehicleFileError(
-                        f"{self.label}: plant.tree.body.{i}: {problem}; give it mass, or do without impulses."
+                        f"{self.label}: plant.tree.body.{i}: {problem}; give it mass, or load it without impulses."
                     )
-        for name, ways in ways_of(self.spec, order).items():
-            if ways > MOST_WAYS:
+        for name, count in link_freedoms(self.spec, order).items():
+            if count > MAX_FREEDOMS:
                 raise VehicleFileError(
-                    f"{self.label}: the joints before {name} move in {ways} ways with no mass between them; "
+                    f"{self.label}: the joints before {name} have {count} freedoms and no mass between them; "
                     f"give a body there mass."
                 )

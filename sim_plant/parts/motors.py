@@ -1,7 +1,7 @@
-"""Thrusters on a battery: what a pulse pushes and draws at the present voltage, and how that voltage sags.
+"""Thrusters on a battery: thrust and current of a pulse at the present voltage, and the voltage's sag.
 
-Push and current run up and down together with the thruster's lag, in closed form. The voltage of a step is what the
-currents at the end of the last one left of the battery's own.
+Thrust and current run up and down together with the thruster's lag, in closed form. The battery's voltage in a step
+follows from the currents at the end of the last step.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ import math
 
 import numpy as np
 
-from caudal.sim_plant.base.arrays import F, Flat, N
+from caudal.sim_plant.base.arrays import Flat
 from caudal.sim_plant.base.jit import inner
+from caudal.sim_plant.base.types import Floats, Record, Records, floats, ints
 from caudal.sim_plant.tables.devices import Thruster
 from caudal.sim_plant.tables.motors import Motor
 from caudal.sim_plant.tables.read import PlantSpec
 
-CURVE = np.dtype([("battery_v", F), ("first", N), ("points", N)])
+CURVE = np.dtype(floats("battery_v") + ints("first points"))
 
 
-def pack_motor(motor: Motor, first_point: int) -> tuple[np.ndarray, np.ndarray]:
+def pack_motor(motor: Motor, first_point: int) -> tuple[Records, Floats]:
     """CURVE records, and (point, 3) of all of them: pulse (us), force (N), current (A)."""
     curves, points = np.zeros(len(motor.curve), CURVE), []
     for row, curve in zip(curves, motor.curve, strict=True):
@@ -29,8 +30,8 @@ def pack_motor(motor: Motor, first_point: int) -> tuple[np.ndarray, np.ndarray]:
     return curves, np.concatenate(points)
 
 
-def with_motors(flat: Flat, spec: PlantSpec) -> tuple[np.ndarray, np.ndarray, dict[str, tuple[int, int]]]:
-    """The world's curves and their points with those of a vehicle's motors; each thruster's (first, number)."""
+def add_motors(flat: Flat, spec: PlantSpec) -> tuple[Records, Floats, dict[str, tuple[int, int]]]:
+    """The world's curves and points with those of a vehicle's motors; (first curve, number) of each thruster."""
     curves, points, places = flat.curves, flat.curve_points, {}
     for name, motor in spec.motor.items():
         places[name] = (len(curves), len(motor.curve))
@@ -41,8 +42,8 @@ def with_motors(flat: Flat, spec: PlantSpec) -> tuple[np.ndarray, np.ndarray, di
 
 
 @inner
-def on_curve(curve, points, pulse_us):
-    """(N, A) at a pulse, on one curve."""
+def interpolate_curve(curve: Record, points: Floats, pulse_us: float) -> tuple[float, float]:
+    """(thrust in N, current in A) at a pulse, on one curve."""
     low, high = curve.first, curve.first + curve.points - 1
     if pulse_us <= points[low, 0]:
         return points[low, 1], points[low, 2]
@@ -62,26 +63,26 @@ def on_curve(curve, points, pulse_us):
 
 
 @inner
-def steady(flat, thruster, volts):
-    """(N, A) at which a thruster settles at its pulse and this voltage."""
+def steady_state(flat: Flat, thruster: Record, volts: float) -> tuple[float, float]:
+    """(thrust in N, current in A) at which a thruster settles at its pulse and this battery voltage."""
     k, last = thruster.first_curve, thruster.first_curve + thruster.curves - 1
     while k < last - 1 and flat.curves[k + 1].battery_v < volts:
         k += 1
-    force_n, current_a = on_curve(flat.curves[k], flat.curve_points, thruster.pulse_us)
+    force_n, current_a = interpolate_curve(flat.curves[k], flat.curve_points, thruster.pulse_us)
     if k == last:
         return force_n, current_a
-    high_n, high_a = on_curve(flat.curves[k + 1], flat.curve_points, thruster.pulse_us)
+    high_n, high_a = interpolate_curve(flat.curves[k + 1], flat.curve_points, thruster.pulse_us)
     share = (volts - flat.curves[k].battery_v) / (flat.curves[k + 1].battery_v - flat.curves[k].battery_v)
     share = min(max(share, 0.0), 1.0)
     return force_n + share * (high_n - force_n), current_a + share * (high_a - current_a)
 
 
 @inner
-def run(flat, thruster, volts, now_us, duration_s):
-    """Let a thruster run up or down for a while (> 0); returns its mean push (N), so that the impulse is exact."""
+def run_thruster(flat: Flat, thruster: Record, volts: float, now_us: int, duration_s: float) -> float:
+    """Run a thruster up or down for duration_s > 0; returns its mean thrust (N), so that the impulse is exact."""
     goal_n, goal_a = 0.0, 0.0
-    if thruster.live and now_us < thruster.dead_us:
-        goal_n, goal_a = steady(flat, thruster, volts)
+    if thruster.powered and now_us < thruster.dead_us:
+        goal_n, goal_a = steady_state(flat, thruster, volts)
     mean_n, left = goal_n, 0.0
     if thruster.lag_s > 0.0:
         left = math.exp(-duration_s / thruster.lag_s)
@@ -92,8 +93,8 @@ def run(flat, thruster, volts, now_us, duration_s):
 
 
 @inner
-def sag(body, thrusters_a, duration_s):
-    """Draw a step's charge from body's battery, and set the voltage that is left for the next."""
+def discharge_battery(body: Record, thrusters_a: float, duration_s: float) -> None:
+    """Draw a step's charge from the body's battery, and set the voltage for the next step."""
     drawn_a = body.hotel_a + thrusters_a
     open_v = body.full_v
     if body.capacity_c > 0.0:

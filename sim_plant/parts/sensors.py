@@ -1,7 +1,7 @@
-"""Sensors: the world's truth as raw integer counts, each at its own rate, with noise and drop-outs.
+"""Sensors: the true values of the world as raw integer counts, each at its own rate, with noise and drop-outs.
 
-Every sample uses up one normal and one uniform draw of the sensor's own stream, whatever becomes of it, so
-no sensor disturbs another. A sample that drops out leaves the last unread count as it was.
+Every sample uses one normal and one uniform number of the sensor's own stream, whatever becomes of it, so that sensors
+do not affect each other's noise. A sample that drops out leaves the last unread count as it was.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from caudal.sim_plant.base.arrays import F, N
+from caudal.sim_plant.base.arrays import Flat
 from caudal.sim_plant.base.geometry import (
     beam_to_circle_m,
     beam_to_quad_m,
@@ -20,11 +20,12 @@ from caudal.sim_plant.base.geometry import (
     point_segment_m,
 )
 from caudal.sim_plant.base.jit import compiled, inner
+from caudal.sim_plant.base.types import Record, Records, floats, ints
+from caudal.sim_plant.scene.arrays import CIRCLE, LINE, NO_TARGET
 from caudal.sim_plant.tables import devices as tables
 
 NO_READING = np.iinfo(np.int64).min
-TOUCH_M = 1e-3  # nearer than this is touching
-NO_TARGET, STILL, CIRCLE, LINE = 0, 1, 2, 3
+TOUCH_M = 1e-3  # nearer than this counts as touching
 
 (SONAR, BUMPER, HEADING, YAW_RATE, SURGE, DEPTH, POSITION_X, POSITION_Y, TARGET_X, TARGET_Y, JOINT_ANGLE,
  BATTERY, ROLL, PITCH, ROLL_RATE, PITCH_RATE, STROKE, PRESSURE, STEADY, TURNS) = range(20)  # fmt: skip
@@ -38,18 +39,21 @@ KINDS = {
 }  # fmt: skip
 
 SENSOR = np.dtype(
-    [("kind", N), ("period_us", F), ("due_us", N), ("born_us", N), ("draw", N), ("drop_out", F)]
-    + [("per_count", F), ("zero_counts", N), ("noise", F), ("bias", F), ("joint", N), ("actuator", N)]
-    + [("x_m", F), ("y_m", F), ("bearing_rad", F), ("half_rad", F), ("beams", N), ("range_m", F)]
-    + [("wave_m", F), ("wave_length_m", F), ("wave_hz", F), ("lost_us", N), ("found_us", N)]
+    # born_us: when it was added; draw: the next random number; lost_us, found_us: its outage
+    ints("kind due_us born_us draw zero_counts joint actuator beams lost_us found_us")
+    + floats("period_us drop_out per_count noise bias x_m y_m bearing_rad half_rad range_m")
+    + floats("wave_m wave_length_m wave_hz")
 )
 
 
 def pack_sensor(
     spec: tables.AnySensor, joints: dict[str, int], actuators: dict[str, int], born_us: int, draw: float
-) -> np.ndarray:
-    """One SENSOR record; `joints` are places among all joints, `actuators` among all actuators (one that is not there
-    never gets a pulse or a current), `draw` a normal number for a constant bias."""
+) -> Records:
+    """One SENSOR record; `draw` is a normal random number for its constant bias.
+
+    `joints` and `actuators` give indices among all joints and actuators. An actuator that is not in `actuators` never
+    has a pulse or a current.
+    """
     row = np.zeros(1, SENSOR)
     row["kind"], row["born_us"], row["due_us"] = KINDS[type(spec)], born_us, born_us
     row["period_us"], row["drop_out"] = 1e6 / spec.rate_hz, spec.drop_out
@@ -97,45 +101,45 @@ def pack_sensor(
 
 
 @compiled
-def target_at(world):
-    """Where the moving target is now (x, y)."""
+def target_position(world: Record) -> tuple[float, float]:
+    """Position (x, y) of the moving target now, in metres."""
     x, y = world.target_x_m, world.target_y_m
-    way_m = world.target_speed_m_s * world.time_us * 1e-6
+    travelled_m = world.target_speed_m_s * world.time_us * 1e-6
     if world.target == CIRCLE:
-        angle = world.target_heading_rad + way_m / world.target_radius_m
+        angle = world.target_heading_rad + travelled_m / world.target_radius_m
         return x + world.target_radius_m * math.cos(angle), y + world.target_radius_m * math.sin(angle)
     if world.target == LINE:
-        out_m = way_m % (2.0 * world.target_length_m)
+        out_m = travelled_m % (2.0 * world.target_length_m)
         out_m = min(out_m, 2.0 * world.target_length_m - out_m)
         return x + out_m * math.cos(world.target_heading_rad), y + out_m * math.sin(world.target_heading_rad)
     return x, y
 
 
 @inner
-def in_wedge(dx, dy, radius, middle_rad, half_rad, limit_m):
-    """Broad phase: can a circle at (dx, dy) from the sonar be in its wedge and nearer than limit_m?"""
+def in_wedge(dx: float, dy: float, radius: float, middle_rad: float, half_rad: float, limit_m: float) -> bool:
+    """Broad phase: True if a circle at (dx, dy) from the sonar can be in its wedge and nearer than limit_m."""
     distance = math.hypot(dx, dy)
     if distance - radius >= limit_m:
         return False
     if distance <= radius:
         return True
     c, s = math.cos(middle_rad), math.sin(middle_rad)
-    off = abs(math.atan2(dy * c - dx * s, dx * c + dy * s))
-    return off <= half_rad + math.asin(radius / distance) + 1e-9
+    bearing = abs(math.atan2(dy * c - dx * s, dx * c + dy * s))
+    return bearing <= half_rad + math.asin(radius / distance) + 1e-9
 
 
 @inner
-def wedge_m(flat, i, sensor):
-    """The smallest range over the beams of body i's sonar, spread evenly over its wedge.
+def sonar_range_m(flat: Flat, i: int, sensor: Record) -> float:
+    """Smallest range (m) over the beams of body i's sonar, spread evenly over its wedge.
 
-    Object by object, and none that cannot be nearer than what was found; a body does not see itself.
+    Goes object by object and skips those that cannot be nearer than the nearest so far. A body does not see itself.
     """
     world, body = flat.world[0], flat.bodies[i]
     c, s = math.cos(body.heading_rad), math.sin(body.heading_rad)
     px = body.x_m + sensor.x_m * c - sensor.y_m * s
     py = body.y_m + sensor.x_m * s + sensor.y_m * c
     middle = body.heading_rad + sensor.bearing_rad
-    nearest = sensor.range_m
+    nearest: float = sensor.range_m
     first = middle - sensor.half_rad
     pitch = 2.0 * sensor.half_rad / (sensor.beams - 1) if sensor.beams > 1 else 0.0
     if sensor.beams == 1:
@@ -156,7 +160,7 @@ def wedge_m(flat, i, sensor):
         other = flat.bodies[j]
         if (
             j != i
-            and other.meets
+            and other.has_hull
             and in_wedge(other.x_m - px, other.y_m - py, other.reach_m, middle, sensor.half_rad, nearest)
         ):
             for b in range(sensor.beams):
@@ -167,8 +171,8 @@ def wedge_m(flat, i, sensor):
 
 
 @inner
-def nose_touches(flat, i):
-    """Does the front end of body i's head touch a wall, a cylinder or another hull?"""
+def bumper_touches(flat: Flat, i: int) -> bool:
+    """True if the front end of body i's head touches a wall, a cylinder or another hull."""
     world = flat.world[0]
     head = flat.hulls[i, 0]
     ax, ay, bx, by = head[1, 0], head[1, 1], head[2, 0], head[2, 1]  # the box starts at the base point
@@ -187,11 +191,11 @@ def nose_touches(flat, i):
     for j in range(len(flat.bodies)):
         other = flat.bodies[j]
         gap = math.hypot(other.x_m - body.x_m, other.y_m - body.y_m) - other.reach_m - body.reach_m
-        if j == i or not other.meets or gap > TOUCH_M:
+        if j == i or not other.has_hull or gap > TOUCH_M:
             continue
         for part in range(2):
             quad = flat.hulls[j, part]
-            # The ends of the front against the quad, and the quad's corners against the front.
+            # The ends of the front against the quad, then the quad's corners against the front.
             if contains(quad, ax, ay) or contains(quad, bx, by):
                 return True
             if circle_overlap(quad, ax, ay, TOUCH_M)[0] > 0 or circle_overlap(quad, bx, by, TOUCH_M)[0] > 0:
@@ -203,17 +207,18 @@ def nose_touches(flat, i):
 
 
 @inner
-def camera_m(sensor, at_m, now_s):
-    """A position as seen through the waves (Liu and Hu eq. 1 with its argument put back)."""
+def camera_position_m(sensor: Record, at_m: float, now_s: float) -> float:
+    """A coordinate as a camera measures it through the waves (Liu and Hu eq. 1 with its argument restored)."""
     if sensor.wave_m == 0.0:
         return at_m
     phase = 2.0 * math.pi * (at_m / sensor.wave_length_m + sensor.wave_hz * now_s)
-    return at_m + sensor.wave_m * math.sin(phase)
+    measured_m: float = at_m + sensor.wave_m * math.sin(phase)
+    return measured_m
 
 
 @inner
-def turns_s(thruster):
-    """Revolutions a second, by the push that is there."""
+def revolutions_per_s(thruster: Record) -> float:
+    """A thruster's revolutions per second, from its present thrust."""
     return math.sqrt(
         thruster.force_n / thruster.ahead_n_s2
         if thruster.force_n >= 0.0
@@ -222,53 +227,54 @@ def turns_s(thruster):
 
 
 @inner
-def truth_of(flat, i, sensor):
-    """What an ideal sensor would read, in SI units."""
+def true_value(flat: Flat, i: int, sensor: Record) -> float:
+    """What an ideal sensor would measure, in SI units."""
     body = flat.bodies[i]
     kind = sensor.kind
     now_s = flat.world[0].time_us * 1e-6
+    value = 0.0  # of STEADY: its value is its bias
     if kind == SONAR:
-        return wedge_m(flat, i, sensor)
-    if kind == BUMPER:
-        return 1.0 if nose_touches(flat, i) else 0.0
-    if kind == HEADING:
-        return body.heading_rad
-    if kind == YAW_RATE:
-        return body.yaw_rate_rad_s
-    if kind == ROLL:
-        return body.roll_rad
-    if kind == PITCH:
-        return body.pitch_rad
-    if kind == ROLL_RATE:
-        return body.roll_rate_rad_s
-    if kind == PITCH_RATE:
-        return body.pitch_rate_rad_s
-    if kind == SURGE:
-        return body.surge_m_s2
-    if kind == DEPTH:
-        return body.depth_m
-    if kind == POSITION_X:
-        return camera_m(sensor, body.x_m, now_s)
-    if kind == POSITION_Y:
-        return camera_m(sensor, body.y_m, now_s)
-    if kind == TARGET_X:
-        return camera_m(sensor, target_at(flat.world[0])[0], now_s)
-    if kind == TARGET_Y:
-        return camera_m(sensor, target_at(flat.world[0])[1], now_s)
-    if kind == BATTERY:
-        return body.battery_v
-    if kind == STEADY:
-        return 0.0  # its value is its bias
-    if kind == PRESSURE:
-        return flat.actuators[sensor.actuator].pressure_pa if sensor.actuator >= 0 else 0.0
-    if kind == TURNS:
-        return turns_s(flat.actuators[sensor.actuator]) if sensor.actuator >= 0 else 0.0
-    return flat.joints[sensor.joint].angle_rad
+        value = sonar_range_m(flat, i, sensor)
+    elif kind == BUMPER:
+        value = 1.0 if bumper_touches(flat, i) else 0.0
+    elif kind == HEADING:
+        value = body.heading_rad
+    elif kind == YAW_RATE:
+        value = body.yaw_rate_rad_s
+    elif kind == ROLL:
+        value = body.roll_rad
+    elif kind == PITCH:
+        value = body.pitch_rad
+    elif kind == ROLL_RATE:
+        value = body.roll_rate_rad_s
+    elif kind == PITCH_RATE:
+        value = body.pitch_rate_rad_s
+    elif kind == SURGE:
+        value = body.surge_m_s2
+    elif kind == DEPTH:
+        value = body.depth_m
+    elif kind == POSITION_X:
+        value = camera_position_m(sensor, body.x_m, now_s)
+    elif kind == POSITION_Y:
+        value = camera_position_m(sensor, body.y_m, now_s)
+    elif kind == TARGET_X:
+        value = camera_position_m(sensor, target_position(flat.world[0])[0], now_s)
+    elif kind == TARGET_Y:
+        value = camera_position_m(sensor, target_position(flat.world[0])[1], now_s)
+    elif kind == BATTERY:
+        value = body.battery_v
+    elif kind == PRESSURE and sensor.actuator >= 0:
+        value = flat.actuators[sensor.actuator].pressure_pa
+    elif kind == TURNS and sensor.actuator >= 0:
+        value = revolutions_per_s(flat.actuators[sensor.actuator])
+    elif kind in (JOINT_ANGLE, STROKE):
+        value = flat.joints[sensor.joint].angle_rad
+    return value
 
 
 @inner
-def sample(flat, i, k):
-    """Take one sample of sensor k on body i, and leave its count to be read."""
+def sample(flat: Flat, i: int, k: int) -> None:
+    """Take one sample of sensor k on body i, and store its count to be read."""
     sensor = flat.sensors[k]
     noise = sensor.noise * flat.normals[k, sensor.draw]
     dropped = flat.uniforms[k, sensor.draw] < sensor.drop_out
@@ -277,9 +283,9 @@ def sample(flat, i, k):
     absent = flat.world[0].target == NO_TARGET and (sensor.kind == TARGET_X or sensor.kind == TARGET_Y)
     if dropped or absent:
         return
-    value = truth_of(flat, i, sensor)
+    value = true_value(flat, i, sensor)
     if sensor.kind == SONAR:
-        if value < sensor.range_m:  # no echo is the full range, without noise
+        if value < sensor.range_m:  # without an echo: the full range, without noise
             value = min(max(value + noise, 0.0), sensor.range_m)
     else:
         value += noise + sensor.bias
@@ -289,15 +295,15 @@ def sample(flat, i, k):
     if turns:
         value -= 2.0 * math.pi * math.floor(value / (2.0 * math.pi) + 0.5)
     count = math.floor(value / sensor.per_count + 0.5)
-    if turns:  # half a turn has one count, not two
+    if turns:  # +pi and -pi have the same count
         whole = math.floor(2.0 * math.pi / sensor.per_count + 0.5)
         count -= whole if 2 * count >= whole else 0
     flat.counts[k] = sensor.zero_counts + count
 
 
 @compiled
-def sample_due(flat, i):
-    """Take the samples of body i whose time has come. A sensor samples first when its body is added."""
+def sample_due(flat: Flat, i: int) -> None:
+    """Take the samples of body i that are due. A sensor's first sample is when its body is added."""
     body = flat.bodies[i]
     now_us = flat.world[0].time_us
     if now_us < body.next_sample_us:
@@ -306,7 +312,7 @@ def sample_due(flat, i):
     for k in range(body.first_sensor, body.first_sensor + body.sensors):
         sensor = flat.sensors[k]
         if now_us >= sensor.due_us:
-            # A rate faster than the step samples once a step and catches up no further.
+            # A sensor faster than the step samples once per step and does not catch up.
             taken = math.floor((now_us - sensor.born_us + 0.5) / sensor.period_us) + 1
             sensor.due_us = sensor.born_us + math.ceil(taken * sensor.period_us - 0.5)
             sample(flat, i, k)

@@ -1,23 +1,22 @@
-"""Valves before hydraulic chambers: a current in microamperes in, the chamber's pressure out.
+"""Valves of hydraulic chambers: a current in microamperes goes in, the chamber's pressure comes out.
 
-A spool follows the current with play, as wide as the valve's hysteresis. Beyond its crack it gives a pressure that
-grows with it, up to the supply's, and the chamber follows that with its lag, in closed form, so that the pressure
-does not depend on the step. No current lets the chamber run down, but for a spool that is stuck.
+A spool follows the current with play, as wide as the valve's hysteresis. Above the cracking current the pressure grows
+with it, up to the supply's. The chamber follows with its lag, in closed form, so that its pressure does not depend on
+the step. Without a current the chamber empties, unless the spool is stuck.
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from caudal.sim_plant.base.arrays import NEVER_US
 from caudal.sim_plant.base.jit import inner
+from caudal.sim_plant.base.types import Record, Records
 from caudal.sim_plant.tables.devices import Valve
 
 
-def pack_valve(row: np.ndarray, spec: Valve) -> None:
-    """A valve's part of its ACTUATOR record; the chamber is empty."""
+def pack_valve(row: Records, spec: Valve) -> None:
+    """Fill a valve's part of its ACTUATOR record; the chamber is empty."""
     row["crack_ua"], row["pa_per_ua"], row["supply_pa"] = spec.crack_ua, spec.pa_per_ua, spec.supply_pa
     row["play_ua"], row["leak_share"] = 0.5 * spec.hysteresis_ua, spec.leak_share
     row["stuck_us"] = NEVER_US if spec.stuck_from_s is None else round(spec.stuck_from_s * 1e6)
@@ -25,24 +24,24 @@ def pack_valve(row: np.ndarray, spec: Valve) -> None:
 
 
 @inner
-def shift(valve, current_ua, now_us):
-    """Let the spool follow a current, unless it is stuck."""
+def move_spool(valve: Record, current_ua: float, now_us: int) -> None:
+    """Move the spool after a current (uA), unless it is stuck."""
     if now_us < valve.stuck_us:
         valve.spool_ua = min(max(valve.spool_ua, current_ua - valve.play_ua), current_ua + valve.play_ua)
 
 
 @inner
-def target_pa(valve, now_us):
-    """Where the chamber's pressure tends to."""
-    if not valve.live and now_us < valve.stuck_us:
+def target_pa(valve: Record, now_us: int) -> float:
+    """Pressure (Pa) that the chamber tends to."""
+    if not valve.powered and now_us < valve.stuck_us:
         return 0.0
-    target = min(max((valve.spool_ua - valve.crack_ua) * valve.pa_per_ua, 0.0), valve.supply_pa)
+    target: float = min(max((valve.spool_ua - valve.crack_ua) * valve.pa_per_ua, 0.0), valve.supply_pa)
     return target * (1.0 - valve.leak_share) if now_us >= valve.leak_us else target
 
 
 @inner
-def fill(valve, now_us, duration_s):
-    """Let the chamber follow its valve for a while (> 0); leaves its pressure at the end and the mean until then."""
+def fill_chamber(valve: Record, now_us: int, duration_s: float) -> None:
+    """Let the chamber follow its valve for duration_s > 0; sets its pressure at the end and the mean until then."""
     target, left, mean = target_pa(valve, now_us), 0.0, 0.0
     if valve.lag_s > 0.0:
         left = math.exp(-duration_s / valve.lag_s)

@@ -1,1 +1,1 @@
-"""Walls and obstacles, contact with them, and what sonar sees of them."""
+"""Walls and obstacles of a world, and contact with them."""

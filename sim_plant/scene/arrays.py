@@ -1,4 +1,4 @@
-"""What stands in a world, as arrays: walls, floor, moving target, cylinders, spheres."""
+"""Walls, floor, moving target, cylinders and spheres of a world, as arrays."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import math
 import numpy as np
 
 from caudal.sim_plant.base.arrays import WORLD
+from caudal.sim_plant.base.types import Floats, Records
 from caudal.sim_plant.tables.read import WorldSpec
 
-PATHS = {"still": 1, "circle": 2, "line": 3}
+NO_TARGET, STILL, CIRCLE, LINE = range(4)
+PATHS = {"still": STILL, "circle": CIRCLE, "line": LINE}
 
 
-def pack_world(spec: WorldSpec) -> np.ndarray:
+def pack_world(spec: WorldSpec) -> Records:
     """One WORLD record at time 0."""
     world = np.zeros(1, WORLD)
     if spec.length_m is not None and spec.width_m is not None:
@@ -28,12 +30,12 @@ def pack_world(spec: WorldSpec) -> np.ndarray:
     return world
 
 
-def pack_cylinders(spec: WorldSpec) -> np.ndarray:
-    """(cylinder, 3): x, y, radius."""
+def pack_cylinders(spec: WorldSpec) -> Floats:
+    """(cylinder, 3): x, y, radius (m)."""
     return np.array([(c.x_m, c.y_m, c.radius_m) for c in spec.cylinders], dtype=float).reshape(-1, 3)
 
 
-def pack_spheres(spec: WorldSpec) -> np.ndarray:
-    """(sphere, 4): x, y, z, radius."""
+def pack_spheres(spec: WorldSpec) -> Floats:
+    """(sphere, 4): x, y, z, radius (m)."""
     spheres = [(s.x_m, s.y_m, -s.depth_m, s.radius_m) for s in spec.spheres]
     return np.array(spheres, dtype=float).reshape(-1, 4)

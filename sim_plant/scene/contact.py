@@ -1,10 +1,9 @@
-"""Hulls that do not overlap: where they are, how far apart, and what a touch does.
+"""Contacts of hulls: their position, the distances between them, and the effect of a touch.
 
-After each step, overlapping hulls are pushed apart along the axis of least penetration. Walls and cylinders
-stand; two vehicles share the way. The speed component into the contact is lost. Where pushing does not free
-a vehicle (wedged in), it goes back to where it stood before the step with its servos stalled and its speed
-gone; since that place was free, no hull overlaps anything after any step. A floor lifts a vehicle in the same way,
-by its depth alone.
+After each step, overlapping hulls are pushed apart along the axis of least overlap. Walls and cylinders do not move;
+two vehicles share the displacement. The speed component into the contact is lost. If pushing does not free a vehicle
+(it is wedged in), it returns to its pose before the step, with its servos stalled and no speed. That pose was free, so
+no hull overlaps anything after any step. A floor lifts a vehicle in the same way, by its depth alone.
 
 A contact is counted at its onset and lasts until the two are more than a millimetre apart.
 """
@@ -15,18 +14,20 @@ import math
 
 import numpy as np
 
+from caudal.sim_plant.base.arrays import Flat
 from caudal.sim_plant.base.geometry import circle_overlap, quad_distance_m, quad_overlap, set_box
 from caudal.sim_plant.base.jit import compiled, inner
+from caudal.sim_plant.base.types import Record
 
 APART_M = 1e-3
-SLACK_M = 1e-7  # pushed this much too far, so that rounding leaves no overlap
-ROUNDS = 8
+SLACK_M = 1e-7  # pushes go this much too far, so that rounding leaves no overlap
+PUSH_ROUNDS = 8
 WALLS = 4
 
 
 @inner
-def place_hull(flat, i):
-    """Body i's two boxes from its pose and joints. The tail's box runs straight to the tip (Liu and Hu fig. 8)."""
+def place_hull(flat: Flat, i: int) -> None:
+    """Place body i's two boxes by its pose and joints. The tail's box runs straight to the tip (Liu and Hu fig. 8)."""
     body = flat.bodies[i]
     c, s = math.cos(body.heading_rad), math.sin(body.heading_rad)
     set_box(flat.hulls[i, 0], body.x_m, body.y_m, c, s, body.head_m, body.head_width_m)
@@ -48,15 +49,16 @@ def place_hull(flat, i):
 
 
 @inner
-def in_reach(a, b, gap_m):
-    """Broad phase: can two bodies be within gap_m of each other?"""
+def in_reach(a: Record, b: Record, gap_m: float) -> bool:
+    """Broad phase: True if two bodies can be within gap_m of each other."""
     dx, dy, far = a.x_m - b.x_m, a.y_m - b.y_m, a.reach_m + b.reach_m + gap_m
-    return dx * dx + dy * dy < far * far
+    near: bool = dx * dx + dy * dy < far * far
+    return near
 
 
 @inner
-def wall_gap_m(flat, i, wall):
-    """Distance of body i's hull from one wall, negative beyond it."""
+def wall_gap_m(flat: Flat, i: int, wall: int) -> float:
+    """Distance (m) of body i's hull from one wall, negative beyond it."""
     world = flat.world[0]
     gap = np.inf
     for part in range(2):
@@ -74,16 +76,17 @@ def wall_gap_m(flat, i, wall):
 
 
 @inner
-def by_a_wall(flat, i):
-    """Broad phase: can body i reach a wall?"""
+def near_wall(flat: Flat, i: int) -> bool:
+    """Broad phase: True if body i can reach a wall."""
     world, body = flat.world[0], flat.bodies[i]
     x, y, reach = body.x_m, body.y_m, body.reach_m
-    return x < reach or y < reach or world.length_m - x < reach or world.width_m - y < reach
+    near: bool = x < reach or y < reach or world.length_m - x < reach or world.width_m - y < reach
+    return near
 
 
 @inner
-def cylinder_depth(flat, i, c):
-    """(depth, nx, ny) of the deeper box of body i in a cylinder; -depth is the distance when apart."""
+def cylinder_overlap(flat: Flat, i: int, c: int) -> tuple[float, float, float]:
+    """(depth, nx, ny) of the deeper box of body i in a cylinder; -depth is the distance if they are apart."""
     x, y, radius = flat.cylinders[c, 0], flat.cylinders[c, 1], flat.cylinders[c, 2]
     head = circle_overlap(flat.hulls[i, 0], x, y, radius)
     tail = circle_overlap(flat.hulls[i, 1], x, y, radius)
@@ -91,8 +94,8 @@ def cylinder_depth(flat, i, c):
 
 
 @inner
-def body_depth(flat, i, j):
-    """(depth, nx, ny) of the deepest pair of boxes of two bodies."""
+def body_overlap(flat: Flat, i: int, j: int) -> tuple[float, float, float]:
+    """(depth, nx, ny) of the pair of boxes of two bodies that overlap most."""
     deepest, nx, ny = -1.0, 0.0, 0.0
     for a in range(2):
         for b in range(2):
@@ -103,7 +106,8 @@ def body_depth(flat, i, j):
 
 
 @inner
-def body_gap_m(flat, i, j):
+def body_gap_m(flat: Flat, i: int, j: int) -> float:
+    """Distance (m) between the hulls of two bodies, 0 if they overlap."""
     gap = np.inf
     for a in range(2):
         for b in range(2):
@@ -112,8 +116,8 @@ def body_gap_m(flat, i, j):
 
 
 @inner
-def push(flat, i, depth, nx, ny):
-    """Move body i along (nx, ny) and take the speed that runs against it."""
+def push_out(flat: Flat, i: int, depth: float, nx: float, ny: float) -> None:
+    """Move body i by depth along (nx, ny) and remove its speed against that direction."""
     body = flat.bodies[i]
     body.x_m += (depth + SLACK_M) * nx
     body.y_m += (depth + SLACK_M) * ny
@@ -124,20 +128,20 @@ def push(flat, i, depth, nx, ny):
 
 
 @inner
-def touch(flat, i, place):
-    """Count body i's contact at its onset; returns whether this is one."""
+def count_contact(flat: Flat, i: int, place: int) -> bool:
+    """Count body i's contact at its onset; returns True at the onset."""
     if flat.touching[i, place]:
         return False
     flat.touching[i, place] = 1
-    flat.world[0].lasting += 1
+    flat.world[0].active_contacts += 1
     flat.world[0].collisions += 1
     flat.bodies[i].collisions += 1
     return True
 
 
 @inner
-def go_back(flat, i):
-    """Body i returns to where it stood before the step, stalled."""
+def undo_step(flat: Flat, i: int) -> None:
+    """Return body i to its pose before the step, stalled."""
     body = flat.bodies[i]
     body.x_m, body.y_m, body.heading_rad = body.old_x_m, body.old_y_m, body.old_heading_rad
     body.speed_m_s, body.yaw_rate_rad_s, body.blocked = 0.0, 0.0, 1
@@ -147,57 +151,57 @@ def go_back(flat, i):
 
 
 @inner
-def one_round(flat, give_up):
-    """Free every overlap once, by pushing or (give_up) by going back. Returns whether there was any."""
+def resolve_once(flat: Flat, give_up: bool) -> bool:
+    """Resolve every overlap once: push the bodies apart or, with give_up, send them back; True if there was one."""
     found = False
     cylinders = len(flat.cylinders)
     for i in range(len(flat.bodies)):
         body = flat.bodies[i]
-        if not body.meets:
+        if not body.has_hull:
             continue
-        if flat.world[0].pool and by_a_wall(flat, i):
+        if flat.world[0].pool and near_wall(flat, i):
             for wall in range(WALLS):
                 gap = wall_gap_m(flat, i, wall)
                 if gap < 0.0:
                     found = True
-                    touch(flat, i, wall)
+                    count_contact(flat, i, wall)
                     if give_up:
-                        go_back(flat, i)
+                        undo_step(flat, i)
                     else:
                         sign = 1.0 if wall % 2 == 0 else -1.0
-                        push(flat, i, -gap, sign if wall < 2 else 0.0, sign if wall >= 2 else 0.0)
+                        push_out(flat, i, -gap, sign if wall < 2 else 0.0, sign if wall >= 2 else 0.0)
         for c in range(cylinders):
             dx, dy = flat.cylinders[c, 0] - body.x_m, flat.cylinders[c, 1] - body.y_m
             if math.hypot(dx, dy) > body.reach_m + flat.cylinders[c, 2]:
                 continue
-            depth, nx, ny = cylinder_depth(flat, i, c)
+            depth, nx, ny = cylinder_overlap(flat, i, c)
             if depth > 0.0:
                 found = True
-                touch(flat, i, WALLS + c)
+                count_contact(flat, i, WALLS + c)
                 if give_up:
-                    go_back(flat, i)
+                    undo_step(flat, i)
                 else:
-                    push(flat, i, depth, nx, ny)
+                    push_out(flat, i, depth, nx, ny)
         for j in range(i + 1, len(flat.bodies)):
-            if not (flat.bodies[j].meets and in_reach(body, flat.bodies[j], 0.0)):
+            if not (flat.bodies[j].has_hull and in_reach(body, flat.bodies[j], 0.0)):
                 continue
-            depth, nx, ny = body_depth(flat, i, j)
+            depth, nx, ny = body_overlap(flat, i, j)
             if depth > 0.0:
                 found = True
-                if touch(flat, i, WALLS + cylinders + j):
+                if count_contact(flat, i, WALLS + cylinders + j):
                     flat.bodies[j].collisions += 1
                 if give_up:
-                    go_back(flat, i)
-                    go_back(flat, j)
+                    undo_step(flat, i)
+                    undo_step(flat, j)
                 else:
-                    push(flat, i, 0.5 * depth, nx, ny)
-                    push(flat, j, 0.5 * depth, -nx, -ny)
+                    push_out(flat, i, 0.5 * depth, nx, ny)
+                    push_out(flat, j, 0.5 * depth, -nx, -ny)
     return found
 
 
 @inner
-def part_contacts(flat):
-    """Contacts that have come apart by more than APART_M have ended."""
+def end_contacts(flat: Flat) -> None:
+    """End the contacts that have come apart by more than APART_M."""
     cylinders = len(flat.cylinders)
     for i in range(len(flat.bodies)):
         for place in range(flat.touching.shape[1]):
@@ -206,17 +210,17 @@ def part_contacts(flat):
             if place < WALLS:
                 gap = wall_gap_m(flat, i, place)
             elif place < WALLS + cylinders:
-                gap = -cylinder_depth(flat, i, place - WALLS)[0]
+                gap = -cylinder_overlap(flat, i, place - WALLS)[0]
             else:
                 gap = body_gap_m(flat, i, place - WALLS - cylinders)
             if gap > APART_M:
                 flat.touching[i, place] = 0
-                flat.world[0].lasting -= 1
+                flat.world[0].active_contacts -= 1
 
 
 @inner
-def land(flat, i):
-    """Lift body i off the floor that it sank into; the onset counts as a wall's does."""
+def rest_on_floor(flat: Flat, i: int) -> None:
+    """Lift body i to the floor if it is below; counts the onset as a wall's."""
     body, world = flat.bodies[i], flat.world[0]
     gap = world.depth_m - body.keel_m - body.depth_m
     if gap < 0.0:
@@ -230,34 +234,34 @@ def land(flat, i):
 
 
 @inner
-def settle(flat):
-    """No hull overlaps anything when this returns, if none did before the step."""
+def resolve_contacts(flat: Flat) -> None:
+    """Resolve all overlaps: afterwards no hull overlaps anything, if none did before the step."""
     for i in range(len(flat.bodies)):
         flat.bodies[i].blocked = 0
     rounds = 0
-    # Each round that gives up sends at least one more body back, and all back is free.
-    while rounds <= ROUNDS + len(flat.bodies) and one_round(flat, rounds >= ROUNDS):
+    # Each round that gives up sends at least one more body back; with all bodies back, nothing overlaps.
+    while rounds <= PUSH_ROUNDS + len(flat.bodies) and resolve_once(flat, rounds >= PUSH_ROUNDS):
         rounds += 1
-    if flat.world[0].lasting:
-        part_contacts(flat)
+    if flat.world[0].active_contacts:
+        end_contacts(flat)
     if flat.world[0].floor:
         for i in range(len(flat.bodies)):
-            if flat.bodies[i].meets and not flat.bodies[i].blocked:
-                land(flat, i)
+            if flat.bodies[i].has_hull and not flat.bodies[i].blocked:
+                rest_on_floor(flat, i)
 
 
 @compiled
-def clearance_m(flat, i):
-    """Distance of body i's hull from the nearest wall, cylinder or other hull; infinite in open water."""
+def clearance_m(flat: Flat, i: int) -> float:
+    """Distance (m) of body i's hull from the nearest wall, cylinder or other hull; infinite in open water."""
     gap = np.inf
-    if not flat.bodies[i].meets:
+    if not flat.bodies[i].has_hull:
         return gap
     if flat.world[0].pool:
         for wall in range(WALLS):
             gap = min(gap, wall_gap_m(flat, i, wall))
     for c in range(len(flat.cylinders)):
-        gap = min(gap, -cylinder_depth(flat, i, c)[0])
+        gap = min(gap, -cylinder_overlap(flat, i, c)[0])
     for j in range(len(flat.bodies)):
-        if j != i and flat.bodies[j].meets and in_reach(flat.bodies[i], flat.bodies[j], gap):
+        if j != i and flat.bodies[j].has_hull and in_reach(flat.bodies[i], flat.bodies[j], gap):
             gap = min(gap, body_gap_m(flat, i, j))
     return max(gap, 0.0)

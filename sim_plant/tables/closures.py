@@ -1,8 +1,8 @@
-"""Tables `plant.tree.closure`: what closes a chain of bodies, beside the joints of the tree.
+"""Tables `plant.tree.closure`: what closes a chain of bodies, in addition to the joints of the tree.
 
-A closure holds a point of one body at a point of another as a joint would, or holds a length: a rod between two
-points, or a tendon along guides on several bodies, which pulls and never pushes. Recursions over a tree know
-none; sim_plant/maximal/model.py keeps them.
+A closure holds a point of one body at a point of another as a joint would, or it holds a length: a rod between two
+points, or a tendon along guides on several bodies, which pulls and never pushes. Recursions over a tree do not handle
+closures; sim_plant/maximal/model.py does.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 
 class Closure(Kind, kw_only=True, frozen=True):
+    """One entry of plant.tree.closure."""
+
     name: str
 
 
 class Pair(Closure, kw_only=True, frozen=True):
-    """A joint without coordinates in a state: a frame on body a meets a frame on body b, as the kind allows.
+    """A joint without coordinates in a state: a frame on body a and a frame on body b move as the kind allows.
 
-    Each stands at_m, turned by rpy_deg (roll, pitch, yaw about the fixed axes), in its body's frame.
+    Each frame is at at_m, rotated by rpy_deg (roll, pitch, yaw about the fixed axes), in its body's frame.
     """
 
     body_a: str
@@ -38,40 +40,42 @@ class Pair(Closure, kw_only=True, frozen=True):
     at_b_m: Three = ORIGIN
     rpy_a_deg: Three = ORIGIN
     rpy_b_deg: Three = ORIGIN
-    axis: Three = (0.0, 0.0, 1.0)  # of a revolute or prismatic one, in the frame on a; made a unit vector
+    axis: Three = (0.0, 0.0, 1.0)  # of a revolute or prismatic one, in the frame on a; scaled to length 1
 
 
 class Revolute(Pair, tag="revolute", kw_only=True, frozen=True):
-    pass
+    """Leaves the rotation about `axis` free."""
 
 
 class Prismatic(Pair, tag="prismatic", kw_only=True, frozen=True):
-    pass
+    """Leaves the motion along `axis` free."""
 
 
 class Spherical(Pair, tag="spherical", kw_only=True, frozen=True):
-    pass
+    """Leaves all rotations free."""
 
 
 class Fixed(Pair, tag="fixed", kw_only=True, frozen=True):
-    pass
+    """Leaves no motion free."""
 
 
 class Guide(Table, kw_only=True, frozen=True):
-    """A point that a tendon ends at or slides through."""
+    """A point where a tendon ends, or through which it slides."""
 
     body: str
     at_m: Three = ORIGIN
 
 
 class Length(Closure, kw_only=True, frozen=True):
-    """Held at length_m, or as long as it is with every joint at 0; driven: as long as it is told to be."""
+    """Held at length_m, or at its length with every joint at 0; driven: at a length that is given in every step."""
 
     length_m: Positive | None = None
     mode: Literal["held", "driven"] = "held"
 
 
 class Rod(Length, tag="rod", kw_only=True, frozen=True):
+    """A rod between two points: their distance is its length."""
+
     body_a: str
     body_b: str
     at_a_m: Three = ORIGIN
@@ -79,7 +83,7 @@ class Rod(Length, tag="rod", kw_only=True, frozen=True):
 
 
 class Tendon(Length, tag="tendon", kw_only=True, frozen=True):
-    """Straight from guide to guide, without friction; no longer than its length, slack when it would push."""
+    """Straight from guide to guide, without friction; at most its length, and slack where it would push."""
 
     guide: Annotated[list[Guide], Meta(min_length=2)]
 
@@ -88,6 +92,7 @@ AnyClosure = Revolute | Prismatic | Spherical | Fixed | Rod | Tendon
 
 
 def guides_of(closure: Rod | Tendon) -> list[Guide]:
+    """The guides of a tendon, or the two ends of a rod."""
     if isinstance(closure, Tendon):
         return closure.guide
     return [
@@ -96,28 +101,34 @@ def guides_of(closure: Rod | Tendon) -> list[Guide]:
     ]
 
 
-def closure_problems(closures: Sequence[AnyClosure], bodies: Sequence[Body]) -> Iterator[tuple[str, str]]:
-    """Where closures do not fit the bodies or each other: (key below `plant.tree`, what to do)."""
+def validate_closures(closures: Sequence[AnyClosure], bodies: Sequence[Body]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with closures: (key below `plant.tree`, what is wrong and what to do)."""
     taken = [body.joint.name for body in bodies if body.joint] + [closure.name for closure in closures]
     mass_kg = {body.name: body.mass_kg for body in bodies}
     for i, closure in enumerate(closures):
         key = f"closure.{i}"
         if taken.count(closure.name) > 1:
-            yield f"{key}.name", f"another closure or a joint has the name {closure.name}; name each once."
-        held = (
+            yield (
+                f"{key}.name",
+                f"another closure or a joint is also named {closure.name}; give each its own name.",
+            )
+        carriers = (
             {f"guide.{k}.body": guide.body for k, guide in enumerate(closure.guide)}
             if isinstance(closure, Tendon)
             else {"body_a": closure.body_a, "body_b": closure.body_b}
         )
-        for part, name in held.items():
+        for part, name in carriers.items():
             if name not in mass_kg:
                 yield f"{key}.{part}", f"there is no body {name}; choose from {', '.join(mass_kg)}."
             elif mass_kg[name] == 0:
                 yield (
                     f"{key}.{part}",
-                    f"{name} has no mass to hold on to; choose a body with mass_kg above 0.",
+                    f"{name} has no mass; choose a body with mass_kg above 0.",
                 )
-        if len(set(held.values())) < 2:
-            yield key, f"{closure.name} begins and ends on one body; name two that move in each other."
+        if len(set(carriers.values())) < 2:
+            yield (
+                key,
+                f"{closure.name} begins and ends on one body; name two that can move relative to each other.",
+            )
         if isinstance(closure, Revolute | Prismatic) and math.hypot(*closure.axis) < 1e-9:
-            yield f"{key}.axis", "an axis of no length has no direction; give one such as [0, 0, 1]."
+            yield f"{key}.axis", "the axis has no length; give one such as [0, 0, 1]."

@@ -1,8 +1,8 @@
-"""Tables `plant.actuator` and `plant.sensor`: what a vehicle moves with and what it feels, below the HAL's maps."""
+"""Tables `plant.actuator` and `plant.sensor`: actuators and sensors of a vehicle, below the HAL's maps."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -16,57 +16,60 @@ Pascals = Annotated[float, Meta(gt=0, le=1e8)]
 
 
 class Servo(Kind, tag="servo", kw_only=True, frozen=True):
+    """A servo that turns the joint of the same name."""
+
     neutral_us: PulseUs
     us_per_rad: Positive
     direction: Side = 1  # as mounted
     travel_rad: Annotated[float, Meta(gt=0, le=3.2)]  # mechanical end stop, both sides
-    rate_rad_s: Positive  # fastest turn
-    lag_s: AtLeastZero = 0.005  # of its position loop; 0 runs at full rate to the goal
+    rate_rad_s: Positive  # largest rate
+    lag_s: AtLeastZero = 0.005  # of its position loop; with 0 it moves at full rate to the goal
     delay_s: Annotated[float, Meta(ge=0, le=0.25)] = 0.0
     resolution_us: AtLeastZero = 0.0  # the servo's own step; 0 is as fine as the pulse
-    # On a joint of a tree that yields (mode "torque") it pushes instead: a spring to its goal, with these limits.
-    torque_n_m: Positive = 1.0  # at standstill; falls to none at rate_rad_s
+    # On a joint with mode "torque" it applies a torque: a spring to its goal, within these limits.
+    torque_n_m: Positive = 1.0  # at standstill; falls to 0 at rate_rad_s
     stiffness_n_m_rad: AtLeastZero = 0.0
     damping_n_m_s_rad: AtLeastZero = 0.0
     backlash_rad: AtLeastZero = 0.0  # of its gear, end to end
 
 
 class Thruster(Kind, tag="thruster", kw_only=True, frozen=True):
-    """Pushes its body at at_m along its axis, by its motor's curves (`plant.motor`) at the battery's voltage.
+    """Pushes its body at at_m along its axis; its motor's curves (`plant.motor`) give thrust and current.
 
-    In the plane of the quick law only the axis' part along the heading pushes, and turns nothing.
+    In the plane of the Strouhal model only the part of the axis along the heading pushes, and it turns nothing.
     """
 
     motor: str
-    body: str | None = None  # of a tree, whose axes at_m and axis are in; without it the base
+    body: str | None = None  # of a tree, in whose frame at_m and axis are; without it the base
     at_m: Three = ORIGIN
-    axis: Three = (1.0, 0.0, 0.0)  # made a unit vector
+    axis: Three = (1.0, 0.0, 0.0)  # scaled to length 1
     neutral_us: PulseUs = 1500
-    direction: Side = 1  # -1 runs the other way round: a pulse counts as its mirror image about neutral_us
-    lag_s: AtLeastZero = 0.0  # of push and current
+    direction: Side = 1  # -1: reversed, a pulse counts as its mirror image about neutral_us
+    lag_s: AtLeastZero = 0.0  # of thrust and current
     delay_s: Annotated[float, Meta(ge=0, le=0.25)] = 0.0
-    dead_from_s: AtLeastZero | None = None  # a fault: from then on it runs down, whatever the pulse
-    turn_n_s2: tuple[Positive, Positive] = (0.014, 0.011)  # its push of a (rev/s)2, ahead and back
+    dead_from_s: AtLeastZero | None = None  # a fault: from then on it is off, whatever the pulse
+    turn_n_s2: tuple[Positive, Positive] = (0.014, 0.011)  # thrust for 1 (rev/s)2, ahead and back
 
 
 class Valve(Kind, tag="valve", kw_only=True, frozen=True):
-    """Proportional, before a hydraulic chamber: whole microamperes in, the chamber's pressure out (parts/valves.py)."""
+    """Proportional valve of a hydraulic chamber: whole microamperes in, chamber pressure out (parts/valves.py)."""
 
-    crack_ua: AtLeastZero  # up to here it stays shut
-    pa_per_ua: Positive  # from there on
-    hysteresis_ua: AtLeastZero = 0.0  # between the way up and the way down
-    supply_pa: Pascals  # there is no more
+    crack_ua: AtLeastZero  # up to this current it stays shut
+    pa_per_ua: Positive  # above that
+    hysteresis_ua: AtLeastZero = 0.0  # between rising and falling current
+    supply_pa: Pascals  # largest pressure
     lag_s: AtLeastZero = 0.0  # of the chamber
     delay_s: Annotated[float, Meta(ge=0, le=0.25)] = 0.0
-    stuck_from_s: AtLeastZero | None = None  # a fault: from then on the spool stays where it is
-    leak_from_s: AtLeastZero | None = None  # a fault: from then on the chamber holds less ...
-    leak_share: Annotated[float, Meta(ge=0, le=1)] = 0.0  # ... by this share of what the valve gives
+    stuck_from_s: AtLeastZero | None = None  # a fault: from then on the spool does not move
+    leak_from_s: AtLeastZero | None = None  # a fault: from then on the chamber leaks ...
+    leak_share: Annotated[float, Meta(ge=0, le=1)] = 0.0  # ... and loses this share of its pressure
 
 
 class Release(Kind, tag="release", kw_only=True, frozen=True):
-    """A latch that a servo's pulse opens for good: a weight falls off, and what it weighed in water lifts the base.
+    """A latch that a servo's pulse opens permanently: it drops a weight, and the base rises by that weight in water.
 
-    The weight's inertia stays: it is small against the vehicle's. The quick law knows no depth, and of this nothing.
+    The weight's inertia remains: it is small compared with the vehicle's. The Strouhal model has no depth and ignores
+    it.
     """
 
     neutral_us: PulseUs
@@ -79,14 +82,16 @@ class Release(Kind, tag="release", kw_only=True, frozen=True):
 
 
 class Sensor(Kind, kw_only=True, frozen=True):
+    """What all sensors have: rate and drop-outs."""
+
     rate_hz: Annotated[float, Meta(gt=0, le=1000)]
     drop_out: Annotated[float, Meta(ge=0, le=1)] = 0.0  # probability that a reading is absent
-    drop_from_s: AtLeastZero = 0.0  # one outage: none from then on ...
-    drop_for_s: AtLeastZero = 0.0  # ... for as long
+    drop_from_s: AtLeastZero = 0.0  # one outage: no reading from then on ...
+    drop_for_s: AtLeastZero = 0.0  # ... for this time
 
 
 class Sonar(Sensor, tag="sonar", kw_only=True, frozen=True):
-    """The nearest echo in a wedge of beams; also stands for infra-red, narrower."""
+    """Range of the nearest echo in a wedge of beams; a narrower wedge models an infra-red sensor."""
 
     x_m: Number
     y_m: Number
@@ -103,58 +108,62 @@ class Bumper(Sensor, tag="bumper", kw_only=True, frozen=True):
 
 
 class Angle(Sensor, kw_only=True, frozen=True):
-    """Of the base's attitude: heading, then pitch (nose down positive), then roll (right side down positive)."""
+    """An angle of the base's attitude."""
 
     rad_per_count: Positive
     noise_rad: AtLeastZero = 0.0
 
 
 class Heading(Angle, tag="heading", kw_only=True, frozen=True):
-    pass
+    """Heading, counter-clockwise from world x."""
 
 
 class Roll(Angle, tag="roll", kw_only=True, frozen=True):
-    pass
+    """Roll, right side down positive."""
 
 
 class Pitch(Angle, tag="pitch", kw_only=True, frozen=True):
-    pass
+    """Pitch, nose down positive."""
 
 
 class Rate(Sensor, kw_only=True, frozen=True):
-    """A gyro's axis, base frame."""
+    """One axis of a gyro, base frame."""
 
     rad_s_per_count: Positive
     noise_rad_s: AtLeastZero = 0.0
-    bias_rad_s: AtLeastZero = 0.0  # standard deviation of the constant bias, drawn from the seed
+    bias_rad_s: AtLeastZero = 0.0  # standard deviation of the constant bias, which the seed draws
 
 
 class YawRate(Rate, tag="yaw_rate", kw_only=True, frozen=True):
-    pass
+    """Angular rate about z of the base."""
 
 
 class RollRate(Rate, tag="roll_rate", kw_only=True, frozen=True):
-    pass
+    """Angular rate about x of the base."""
 
 
 class PitchRate(Rate, tag="pitch_rate", kw_only=True, frozen=True):
-    pass
+    """Angular rate about y of the base."""
 
 
 class SurgeAcceleration(Sensor, tag="surge_acceleration", kw_only=True, frozen=True):
+    """Acceleration along x of the base."""
+
     m_s2_per_count: Positive
     noise_m_s2: AtLeastZero = 0.0
-    bias_m_s2: AtLeastZero = 0.0  # standard deviation of the constant bias, drawn from the seed
+    bias_m_s2: AtLeastZero = 0.0  # standard deviation of the constant bias, which the seed draws
 
 
 class Depth(Sensor, tag="depth", kw_only=True, frozen=True):
+    """Depth of the base."""
+
     metres_per_count: Positive
     zero_counts: int = 0
     noise_m: AtLeastZero = 0.0
 
 
 class Position(Sensor, kw_only=True, frozen=True):
-    """As an overhead camera reports it, through the waves of the surface (Liu and Hu eq. 1)."""
+    """A position as an overhead camera measures it, through the waves of the surface (Liu and Hu eq. 1)."""
 
     metres_per_count: Positive
     noise_m: AtLeastZero = 0.0
@@ -164,22 +173,24 @@ class Position(Sensor, kw_only=True, frozen=True):
 
 
 class PositionX(Position, tag="position_x", kw_only=True, frozen=True):
-    pass
+    """x of the base, world frame."""
 
 
 class PositionY(Position, tag="position_y", kw_only=True, frozen=True):
-    pass
+    """y of the base, world frame."""
 
 
 class TargetX(Position, tag="target_x", kw_only=True, frozen=True):
-    pass
+    """x of the moving target, world frame."""
 
 
 class TargetY(Position, tag="target_y", kw_only=True, frozen=True):
-    pass
+    """y of the moving target, world frame."""
 
 
 class JointAngle(Sensor, tag="joint", kw_only=True, frozen=True):
+    """Angle of a revolute joint."""
+
     joint: str
     rad_per_count: Positive
     zero_counts: int = 0
@@ -187,7 +198,7 @@ class JointAngle(Sensor, tag="joint", kw_only=True, frozen=True):
 
 
 class Stroke(Sensor, tag="stroke", kw_only=True, frozen=True):
-    """How far a prismatic joint is out."""
+    """Position of a prismatic joint."""
 
     joint: str
     metres_per_count: Positive
@@ -195,7 +206,7 @@ class Stroke(Sensor, tag="stroke", kw_only=True, frozen=True):
 
 
 class Pressure(Sensor, tag="pressure", kw_only=True, frozen=True):
-    """Of the chamber behind a valve."""
+    """Pressure of a valve's chamber."""
 
     chamber: str  # the valve's name
     pascals_per_count: Positive
@@ -204,7 +215,7 @@ class Pressure(Sensor, tag="pressure", kw_only=True, frozen=True):
 
 
 class Turns(Sensor, tag="turns", kw_only=True, frozen=True):
-    """A thruster's revolutions a second, without a sign, as its speed controller reports them; by `turn_n_s2`."""
+    """A thruster's revolutions per second, without sign, as its speed controller reports them; from `turn_n_s2`."""
 
     thruster: str
     turns_s_per_count: Positive
@@ -212,14 +223,14 @@ class Turns(Sensor, tag="turns", kw_only=True, frozen=True):
 
 
 class Battery(Sensor, tag="battery", kw_only=True, frozen=True):
-    """The voltage of `plant.battery` under its load."""
+    """Voltage of `plant.battery` under load."""
 
     volts_per_count: Positive
     noise_v: AtLeastZero = 0.0
 
 
 class Steady(Sensor, tag="steady", kw_only=True, frozen=True):
-    """Something that the plant has no model of, and that stays as it is: a leak that is none, a housing's warmth."""
+    """A quantity that the plant does not model and that stays constant, such as a leak sensor or a temperature."""
 
     value: Number
     per_count: Positive
@@ -233,14 +244,14 @@ AnySensor = (
 )  # fmt: skip
 
 
-def check_channels(name: str, what: str, asked: Sequence[str], known: dict) -> None:
-    """A vehicle may ask for what its plant has, each channel once."""
-    for i, channel in enumerate(asked):
+def check_channels(name: str, what: str, channels: Sequence[str], known: Mapping[str, object]) -> None:
+    """Refuse channels that the plant does not have, or that are named twice."""
+    for i, channel in enumerate(channels):
         if channel not in known:
             choices = ", ".join(known) or f"none; the plant has no {what}s"
             raise ValueError(
                 f"{name}: the plant has no {what} {channel}; add [plant.{what}.{channel}] "
                 f"to the vehicle file or choose from: {choices}."
             )
-        if channel in asked[:i]:
-            raise ValueError(f"{name}: {what} {channel} is asked for twice; name each channel once.")
+        if channel in channels[:i]:
+            raise ValueError(f"{name}: {what} {channel} is named twice; name each channel once.")

@@ -1,4 +1,4 @@
-"""Tables `plant.motor.NAME` and `plant.battery`: what thrusters push with, and what feeds them."""
+"""Tables `plant.motor.NAME` and `plant.battery`: the motors of thrusters, and the battery that feeds them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Curve(Table, kw_only=True, frozen=True):
 
 
 class Motor(Table, kw_only=True, frozen=True):
-    """A thruster's push and current by pulse, blended between the curves of the two nearest voltages."""
+    """A thruster's thrust and current by pulse, interpolated between the curves of the two nearest voltages."""
 
     curve: Annotated[list[Curve], Meta(min_length=1)]
 
     def steepest_a_per_v(self) -> float:
-        """The most that its current grows with the voltage, over all pulses."""
+        """Largest growth of the current with the voltage (A/V), over all pulses."""
         steepest = 0.0
         for low, high in pairwise(self.curve):
             pulses_us = np.union1d(low.pulses_us, high.pulses_us)
@@ -39,18 +39,18 @@ class Motor(Table, kw_only=True, frozen=True):
         return steepest
 
 
-class Pack(Table, kw_only=True, frozen=True):
+class BatteryPack(Table, kw_only=True, frozen=True):
     """The battery: its voltage sags with the current, and falls in a straight line with the charge drawn."""
 
     volts: Positive  # full, without a load
     resistance_ohm: AtLeastZero = 0.0  # of cells and leads
-    hotel_a: AtLeastZero = 0.0  # what all but the thrusters draws
-    capacity_ah: Positive | None = None  # without it the charge lasts
+    hotel_a: AtLeastZero = 0.0  # current of everything except the thrusters
+    capacity_ah: Positive | None = None  # without it the battery never runs down
     volts_empty: Positive | None = None  # without a load, when that is drawn
 
 
-def motor_problems(motors: Mapping[str, Motor]) -> Iterator[tuple[str, str]]:
-    """What is wrong with motors: (key below `plant`, what to do)."""
+def validate_motors(motors: Mapping[str, Motor]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with motors: (key below `plant`, what is wrong and what to do)."""
     for name, motor in motors.items():
         volts = [curve.battery_v for curve in motor.curve]
         if any(high <= low for low, high in pairwise(volts)):
@@ -69,18 +69,18 @@ def motor_problems(motors: Mapping[str, Motor]) -> Iterator[tuple[str, str]]:
                         f"{at}.pulses_us",
                         f"pulses must grow, but {high:g} follows {low:g}; sort the points.",
                     )
-            # Measured forces may fall a little between two points; a whole curve that does is upside down.
+            # Measured forces may fall a little between two points; a whole curve that falls has wrong signs.
             if len(curve.forces_n) == count and curve.forces_n[-1] <= curve.forces_n[0]:
                 yield (
                     f"{at}.forces_n",
-                    "the longest pulse pushes no more than the shortest; check signs and order.",
+                    "the longest pulse gives no more thrust than the shortest; check signs and order.",
                 )
 
 
-def thruster_problems(
+def validate_thrusters(
     thrusters: Mapping[str, Thruster], motors: Mapping[str, Motor]
 ) -> Iterator[tuple[str, str]]:
-    """Whether each thruster has a motor and a direction: (key below `plant`, what to do)."""
+    """Yield thrusters without a motor or a direction: (key below `plant`, what is wrong and what to do)."""
     for name, thruster in thrusters.items():
         if thruster.motor not in motors:
             known = f"choose from {', '.join(motors)}" if motors else f"add [plant.motor.{thruster.motor}]"
@@ -88,29 +88,32 @@ def thruster_problems(
         if math.hypot(*thruster.axis) < 1e-9:
             yield (
                 f"actuator.{name}.axis",
-                "an axis of no length has no direction; give one such as [1, 0, 0].",
+                "the axis has no length; give one such as [1, 0, 0].",
             )
 
 
-def pack_problems(
-    pack: Pack, thrusters: Iterable[Thruster], motors: Mapping[str, Motor], step_s: float
+def validate_battery(
+    battery: BatteryPack, thrusters: Iterable[Thruster], motors: Mapping[str, Motor], step_s: float
 ) -> Iterator[tuple[str, str]]:
-    """What is wrong with a battery and what it feeds: (key below `plant.battery`, what to do)."""
-    if (pack.capacity_ah is None) != (pack.volts_empty is None):
+    """Yield what is wrong with a battery and its load: (key below `plant.battery`, what is wrong and what to do)."""
+    if (battery.capacity_ah is None) != (battery.volts_empty is None):
         yield (
             "capacity_ah",
             "a battery that runs down needs capacity_ah and volts_empty; give both, or neither.",
         )
-    if pack.volts_empty is not None and pack.volts_empty > pack.volts:
-        yield "volts_empty", f"{pack.volts_empty:g} V is above volts, {pack.volts:g} V; exchange them."
-    # Each step's current is that of the last step's voltage; from a gain of 1 on the two would swing.
+    if battery.volts_empty is not None and battery.volts_empty > battery.volts:
+        yield (
+            "volts_empty",
+            f"{battery.volts_empty:g} V is above volts, {battery.volts:g} V; exchange the two.",
+        )
+    # The current of a step follows from the voltage of the last one; with a gain of 1 or more the two would oscillate.
     gain = 0.0
     for thruster in thrusters:
         if thruster.motor in motors:
             share = -math.expm1(-step_s / thruster.lag_s) if thruster.lag_s > 0 else 1.0
-            gain += share * pack.resistance_ohm * motors[thruster.motor].steepest_a_per_v()
+            gain += share * battery.resistance_ohm * motors[thruster.motor].steepest_a_per_v()
     if gain >= 1:
         yield (
             "resistance_ohm",
-            "voltage and current would swing from step to step; lower it, or give the thrusters a longer lag_s.",
+            "voltage and current would oscillate from step to step; lower it, or give the thrusters a longer lag_s.",
         )

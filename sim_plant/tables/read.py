@@ -1,8 +1,7 @@
-"""The plant's tables of a vehicle file, `plant` and `world`: what they may hold, and what must agree.
+"""The plant's tables of a vehicle file, `plant`, `world` and `trial`: their keys, and what must agree.
 
-Lengths in metres, angles in the unit of the key's suffix. Base frame: origin at the first joint (where head
-and tail meet), x forward, y left. World frame: x east and y north in the plane of the pool, the heading
-counter-clockwise from x.
+Lengths in metres, angles in the unit of the key's suffix. Base frame: origin at the first joint (between head and
+tail), x forward, y left. World frame: x east and y north in the plane of the pool, heading counter-clockwise from x.
 """
 
 from __future__ import annotations
@@ -25,12 +24,17 @@ from caudal.sim_plant.tables.devices import (
     Turns,
     Valve,
 )
-from caudal.sim_plant.tables.motors import Motor, Pack, motor_problems, pack_problems, thruster_problems
-from caudal.sim_plant.tables.skin import Piece, skin_problems
-from caudal.sim_plant.tables.soft_joints import Soft, soft_problems
-from caudal.sim_plant.tables.tree import TreeSpec, scalar_joints
-from caudal.sim_plant.tables.tree import disagreements as tree_disagreements
-from caudal.sim_plant.tables.trial import Trial, trial_disagreements
+from caudal.sim_plant.tables.motors import (
+    BatteryPack,
+    Motor,
+    validate_battery,
+    validate_motors,
+    validate_thrusters,
+)
+from caudal.sim_plant.tables.skin import SkinPiece, validate_skin
+from caudal.sim_plant.tables.soft_joints import SoftJoint, validate_soft_joints
+from caudal.sim_plant.tables.tree import TreeSpec, scalar_joints, validate_tree
+from caudal.sim_plant.tables.trial import Trial, validate_trial
 from caudal.sim_plant.tables.types import AtLeastZero, Number, Positive, Table
 from caudal.sim_plant.tables.water import ORIGIN, Three
 
@@ -40,13 +44,15 @@ if TYPE_CHECKING:
 TABLES = ("plant", "world", "trial")
 
 
-class Link(Table, kw_only=True, frozen=True):
-    joint: str  # the joint at the link's front end; its servo has the same name
+class TailLink(Table, kw_only=True, frozen=True):
+    """A link of a tail, behind its joint."""
+
+    joint: str  # at the link's front end; its servo has the same name
     length_m: Positive
 
 
 class Strouhal(Table, kw_only=True, frozen=True):
-    """Table `plant.strouhal`: a tail that swims by the quick law of water/strouhal.py, in a plane."""
+    """Table `plant.strouhal`: a tail that swims by the Strouhal model (water/strouhal.py), in a plane."""
 
     mass_kg: Positive
     wetted_area_m2: Positive
@@ -56,91 +62,97 @@ class Strouhal(Table, kw_only=True, frozen=True):
     density_kg_m3: Positive = 1000.0
     deflection_joints: list[str] = field(default_factory=list)  # the sum of their means is theta_d
     reynolds_length_m: Positive
-    # What the law's A is, times the tail tip's own peak-to-peak; water/strouhal.py says why it is not 1.
+    # The model's A, divided by the peak-to-peak motion of the tail's tip; water/strouhal.py says why it is not 1.
     tail_beat_scale: Annotated[float, Meta(ge=0.5, le=2)] = 1.0
-    link: Annotated[list[Link], Meta(min_length=1)]
-    idle: list[str] = field(default_factory=list)  # joints that turn, and of which this law knows nothing
+    link: Annotated[list[TailLink], Meta(min_length=1)]
+    idle: list[str] = field(default_factory=list)  # joints that turn without effect in this model
 
 
 class Hull(Table, kw_only=True, frozen=True):
-    """Two boxes (Liu and Hu fig. 8): the head ahead of the base's origin, the tail from there to its tip.
+    """Two boxes (Liu and Hu fig. 8): the head before the base's origin, the tail from there to its tip.
 
-    It meets a floor level, keel_m below the base's origin.
+    A floor stops it keel_m below the base's origin.
     """
 
     head_length_m: Positive
     head_width_m: Positive
     tail_width_m: Positive
-    stern_length_m: AtLeastZero = 0.0  # of the tail's box before its first joint, or all of it without joints
+    stern_length_m: AtLeastZero = (
+        0.0  # of the tail's box before its first joint; without joints, of the whole box
+    )
     keel_m: AtLeastZero = 0.0
-    tail: list[Link] = field(
-        default_factory=list
-    )  # of a tree: its joints, front to tip; positive bends to port
+    # of a tree: its joints, front to tip; positive angles bend to port
+    tail: list[TailLink] = field(default_factory=list)
 
 
 class Tether(Table, kw_only=True, frozen=True):
-    """Table `plant.tether`, of a tree. x_m, y_m, depth_m: where its other end is held, in the world."""
+    """Table `plant.tether`, of a tree; its far end is fixed at x_m, y_m, depth_m in the world."""
 
     at_m: Three = ORIGIN  # on the base
     x_m: Number
     y_m: Number
     depth_m: Number = 0.0
-    slack_m: AtLeastZero  # its length: nearer to its end the vehicle feels no pull
+    slack_m: AtLeastZero  # its length: nearer to its end it does not pull
     stiffness_n_per_m: AtLeastZero = 0.0  # beyond that
-    drag_n_s_per_m: AtLeastZero = 0.0  # against the way of at_m through the water
-    twist_n_m_per_rad: AtLeastZero = 0.0  # back to the heading at the start, however many turns away
+    drag_n_s_per_m: AtLeastZero = 0.0  # against the motion of at_m through the water
+    twist_n_m_per_rad: AtLeastZero = 0.0  # back to the heading at the start, whole turns included
 
 
 class PlantSpec(Table, kw_only=True, frozen=True):
-    """Table `plant`: what any model of a vehicle has, and the models themselves; `model` says which one swims."""
+    """Table `plant`: what any model of a vehicle has, and the models; `model` chooses the one that swims."""
 
     model: Literal["strouhal", "tree"]
     step_us: Annotated[int, Meta(ge=100, le=20_000)] = 2000
-    depth_m: AtLeastZero = 0.0  # at which it starts
-    afloat: bool = False  # a tree starts where it floats, not at depth_m
-    hull: Hull | None = None  # without one it meets nothing
-    skin: list[Piece] = field(default_factory=list)  # of a tree: where its clearance is taken from
+    depth_m: AtLeastZero = 0.0  # at the start
+    afloat: bool = False  # a tree starts in its equilibrium, not at depth_m
+    hull: Hull | None = None  # without one it collides with nothing
+    skin: list[SkinPiece] = field(default_factory=list)  # of a tree: the points whose clearance is measured
     tether: Tether | None = None
-    battery: Pack | None = None  # a must with thrusters, and with a sensor of its voltage
+    battery: BatteryPack | None = None  # required with thrusters, and with a sensor of its voltage
     motor: dict[str, Motor] = field(default_factory=dict)
     actuator: dict[str, Servo | Thruster | Valve | Release] = field(default_factory=dict)
-    soft: dict[str, Soft] = field(default_factory=dict)  # of a tree
+    soft: dict[str, SoftJoint] = field(default_factory=dict)  # of a tree
     sensor: dict[str, AnySensor] = field(default_factory=dict)
     strouhal: Strouhal | None = None
     tree: TreeSpec | None = None
 
     @property
     def joints(self) -> list[str]:
-        """The joints of the model that swims, in file order."""
+        """Names of the joints of the chosen model, in file order."""
         if self.model == "strouhal":
             return [link.joint for link in self.strouhal.link] if self.strouhal else []
         return scalar_joints(self.tree) if self.tree else []
 
     @property
     def slides(self) -> list[str]:
-        """Those of them that are prismatic."""
+        """Names of those joints that are prismatic."""
         bodies = self.tree.body if self.model == "tree" and self.tree else []
         return [body.joint.name for body in bodies if body.joint and body.joint.kind == "prismatic"]
 
     @property
     def valves(self) -> list[str]:
+        """Names of the valves."""
         return [name for name, actuator in self.actuator.items() if isinstance(actuator, Valve)]
 
     @property
     def idle(self) -> list[str]:
-        """Joints behind these that turn and do nothing."""
+        """Names of further joints that turn without effect."""
         return self.strouhal.idle if self.model == "strouhal" and self.strouhal else []
 
 
 class Cylinder(Table, kw_only=True, frozen=True):
+    """An upright cylinder in the world, of unlimited height."""
+
     x_m: Number
     y_m: Number
     radius_m: Positive
 
 
 class Sphere(Table, kw_only=True, frozen=True):
-    """Something to keep clear of: a skin's clearance tells how well (world/clearance.py). It stops no hull, no sonar
-    hears it."""
+    """An obstacle that only a skin's clearance sees (world/clearance.py).
+
+    It does not stop hulls and returns no sonar echo.
+    """
 
     x_m: Number
     y_m: Number
@@ -149,13 +161,15 @@ class Sphere(Table, kw_only=True, frozen=True):
 
 
 class Pose(Table, kw_only=True, frozen=True):
+    """A vehicle's start pose."""
+
     x_m: Number
     y_m: Number
     heading_deg: Number = 0.0
 
 
 class Target(Table, kw_only=True, frozen=True):
-    """A point that moves and collides with nothing: round (x_m, y_m), or to and fro from it."""
+    """A moving point without contact: around (x_m, y_m) in a circle, or to and fro from there."""
 
     x_m: Number
     y_m: Number
@@ -176,25 +190,25 @@ class WorldSpec(Table, kw_only=True, frozen=True):
     spheres: list[Sphere] = field(default_factory=list)
     vehicles: Annotated[int, Meta(ge=1, le=1000)] = 1
     start: list[Pose] | None = None
-    start_clearance_m: AtLeastZero = 0.35  # to all else, of places drawn from the seed
+    start_clearance_m: AtLeastZero = 0.35  # to everything else, of start poses that the seed draws
     target: Target | None = None
 
 
-def disagreements(spec: PlantSpec) -> Iterator[tuple[str, str]]:
-    """Where tables that are sound one by one do not fit together: (key below `plant`, what to do)."""
+def validate_plant(spec: PlantSpec) -> Iterator[tuple[str, str]]:
+    """Yield where tables do not fit together: (key below `plant`, what is wrong and what to do)."""
     if getattr(spec, spec.model) is None:
         yield (
             "model",
-            f'it is "{spec.model}", but there is no [plant.{spec.model}]; add it or choose the other.',
+            f'it is "{spec.model}", but there is no [plant.{spec.model}]; add it or choose the other model.',
         )
     if spec.strouhal is not None:
-        yield from ((f"strouhal.{key}", problem) for key, problem in _links(spec.strouhal))
+        yield from ((f"strouhal.{key}", problem) for key, problem in _validate_links(spec.strouhal))
     if spec.tree is not None:
-        yield from ((f"tree.{key}", problem) for key, problem in tree_disagreements(spec.tree))
-    yield from _powered(spec)
-    yield from _hydraulic(spec)
+        yield from ((f"tree.{key}", problem) for key, problem in validate_tree(spec.tree))
+    yield from _validate_power(spec)
+    yield from _validate_hydraulics(spec)
     bodies = [body.name for body in spec.tree.body] if spec.tree else []
-    yield from skin_problems(spec.skin, bodies, spec.model)
+    yield from validate_skin(spec.skin, bodies, spec.model)
     joints = [*spec.joints, *spec.idle]
     listed = ", ".join(joints)
     for name, actuator in spec.actuator.items():
@@ -226,47 +240,50 @@ def disagreements(spec: PlantSpec) -> Iterator[tuple[str, str]]:
                 f"{sensor.thruster} is not a thruster; name one of plant.actuator.",
             )
         if isinstance(sensor, Battery) and spec.battery is None:
-            yield f"sensor.{name}", "there is no battery whose voltage it reads; add [plant.battery]."
+            yield (
+                f"sensor.{name}",
+                "it reads the voltage of a battery, but there is none; add [plant.battery].",
+            )
         if isinstance(sensor, Sonar) and sensor.metres_per_count > sensor.range_m:
             yield f"sensor.{name}.metres_per_count", "one count is more than range_m; make the count finer."
 
 
-def _powered(spec: PlantSpec) -> Iterator[tuple[str, str]]:
+def _validate_power(spec: PlantSpec) -> Iterator[tuple[str, str]]:
     thrusters = {name: a for name, a in spec.actuator.items() if isinstance(a, Thruster)}
-    unsound = list(motor_problems(spec.motor))
-    yield from unsound
-    yield from thruster_problems(thrusters, spec.motor)
+    motor_problems = list(validate_motors(spec.motor))
+    yield from motor_problems
+    yield from validate_thrusters(thrusters, spec.motor)
     for name, thruster in thrusters.items():
-        yield from ((f"actuator.{name}.body", problem) for problem in _carrier(spec, thruster))
+        yield from ((f"actuator.{name}.body", problem) for problem in _validate_thruster_body(spec, thruster))
     if thrusters and spec.battery is None:
-        yield "battery", f"nothing feeds the thruster {next(iter(thrusters))}; add [plant.battery]."
-    if spec.battery is not None and not unsound:
-        problems = pack_problems(spec.battery, thrusters.values(), spec.motor, spec.step_us * 1e-6)
+        yield "battery", f"the thruster {next(iter(thrusters))} has no battery; add [plant.battery]."
+    if spec.battery is not None and not motor_problems:
+        problems = validate_battery(spec.battery, thrusters.values(), spec.motor, spec.step_us * 1e-6)
         yield from ((f"battery.{key}", problem) for key, problem in problems)
     if spec.tether is not None and spec.model != "tree":
-        yield "tether", f'the model "{spec.model}" knows no tether; take it out, or choose "tree".'
+        yield "tether", f'the model "{spec.model}" has no tether; remove it, or choose "tree".'
 
 
-def _carrier(spec: PlantSpec, thruster: Thruster) -> Iterator[str]:
+def _validate_thruster_body(spec: PlantSpec, thruster: Thruster) -> Iterator[str]:
     if thruster.body is None:
         return
     bodies = [body.name for body in spec.tree.body] if spec.tree else []
     if spec.model == "strouhal":
-        yield 'the model "strouhal" has no bodies; leave it out, or choose "tree".'
+        yield 'the model "strouhal" has no bodies; remove the key, or choose "tree".'
     elif thruster.body not in bodies:
         yield f"there is no body {thruster.body} in plant.tree; choose from {', '.join(bodies)}."
 
 
-def _hydraulic(spec: PlantSpec) -> Iterator[tuple[str, str]]:
+def _validate_hydraulics(spec: PlantSpec) -> Iterator[tuple[str, str]]:
     if spec.model == "tree":
-        yield from soft_problems(spec.soft, spec.tree, spec.valves)
+        yield from validate_soft_joints(spec.soft, spec.tree, spec.valves)
         return
     at = [*(f"soft.{name}" for name in spec.soft), *(f"actuator.{name}" for name in spec.valves)]
     for key in at:
-        yield key, 'the model "strouhal" knows no chambers; take it out, or choose "tree".'
+        yield key, 'the model "strouhal" has no chambers; remove it, or choose "tree".'
 
 
-def _links(spec: Strouhal) -> Iterator[tuple[str, str]]:
+def _validate_links(spec: Strouhal) -> Iterator[tuple[str, str]]:
     joints = [link.joint for link in spec.link]
     for name in spec.idle:
         if name in joints:
@@ -278,11 +295,11 @@ def _links(spec: Strouhal) -> Iterator[tuple[str, str]]:
         if name not in joints:
             yield "deflection_joints", f"{name} is not the joint of a link; choose from {', '.join(joints)}."
     if len(set(spec.deflection_joints)) < len(spec.deflection_joints):
-        yield "deflection_joints", "a joint stands here twice; name each once."
+        yield "deflection_joints", "a joint is here twice; name each once."
 
 
-def world_disagreements(spec: WorldSpec) -> Iterator[tuple[str, str]]:
-    """The same for a world: (key below `world`, what to do)."""
+def validate_world(spec: WorldSpec) -> Iterator[tuple[str, str]]:
+    """Yield where a world does not fit together: (key below `world`, what is wrong and what to do)."""
     if spec.length_m is None and spec.width_m is not None:
         yield "length_m", "a pool needs length_m and width_m; give both, or neither for open water."
     if spec.width_m is None and spec.length_m is not None:
@@ -297,7 +314,7 @@ def world_disagreements(spec: WorldSpec) -> Iterator[tuple[str, str]]:
     if spec.start is not None and len(spec.start) != spec.vehicles:
         yield (
             "start",
-            f"{len(spec.start)} poses for {spec.vehicles} vehicles; give one each, or leave start out.",
+            f"{len(spec.start)} poses for {spec.vehicles} vehicles; give one per vehicle, or remove start.",
         )
     if spec.target is not None:
         if spec.target.path == "circle" and spec.target.radius_m == 0:
@@ -307,9 +324,9 @@ def world_disagreements(spec: WorldSpec) -> Iterator[tuple[str, str]]:
 
 
 def read(vehicle_file: VehicleFile) -> PlantSpec:
-    """The plant of a vehicle file; a VehicleFileError says in one sentence what is wrong."""
+    """The plant of a vehicle file; raises a VehicleFileError that says what is wrong, where, and what to do."""
     spec = vehicle_file.read("plant", PlantSpec)
-    for key, problem in disagreements(spec):
+    for key, problem in validate_plant(spec):
         raise vehicle_file.error(f"plant.{key}", problem)
     return spec
 
@@ -318,15 +335,15 @@ def read_worlds(vehicle_file: VehicleFile) -> dict[str, WorldSpec]:
     """The worlds of a vehicle file by name."""
     worlds = vehicle_file.read("world", dict[str, WorldSpec])
     for name, spec in worlds.items():
-        for part, problem in world_disagreements(spec):
+        for part, problem in validate_world(spec):
             raise vehicle_file.error(f"world.{name}.{part}", problem)
     return worlds
 
 
 def read_trials(vehicle_file: VehicleFile, plant: PlantSpec) -> dict[str, Trial]:
-    """The trials of a vehicle file by name; most have none."""
+    """The trials of a vehicle file by name; empty without any."""
     trials = vehicle_file.read("trial", dict[str, Trial])
     for name, trial in trials.items():
-        for part, problem in trial_disagreements(trial, plant.tree):
+        for part, problem in validate_trial(trial, plant.tree):
             raise vehicle_file.error(f"trial.{name}.{part}", problem)
     return trials

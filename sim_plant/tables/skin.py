@@ -1,4 +1,4 @@
-"""List `plant.skin`: where a tree's outside is, so that its distance from what stands in the world is known."""
+"""List `plant.skin`: the outside of a tree, for its clearance from the obstacles of the world."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from caudal.sim_plant.tables.types import Positive, Table
 from caudal.sim_plant.tables.water import Three
 
 
-class Piece(Table, kw_only=True, frozen=True):
-    """Balls of one radius along a line of a body, spread evenly, one at either end.
+class SkinPiece(Table, kw_only=True, frozen=True):
+    """Balls of one radius along a line of a body, evenly spaced, one at either end.
 
-    Between two balls the skin is only as far out as they are: a piece of length L and radius r is up to
-    r - sqrt(r**2 - (L / (points - 1) / 2)**2) thinner there than a tube.
+    Between two balls the skin is thinner than a tube, by up to r - sqrt(r**2 - (L / (points - 1) / 2)**2) at length L
+    and radius r.
     """
 
     body: str  # of plant.tree
@@ -25,10 +25,10 @@ class Piece(Table, kw_only=True, frozen=True):
     points: Annotated[int, Meta(ge=2, le=1000)]
 
 
-def skin_problems(skin: Sequence[Piece], bodies: Sequence[str], model: str) -> Iterator[tuple[str, str]]:
-    """(key below `plant`, what to do)."""
+def validate_skin(skin: Sequence[SkinPiece], bodies: Sequence[str], model: str) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with a skin: (key below `plant`, what is wrong and what to do)."""
     if skin and model != "tree":
-        yield "skin", f'the model "{model}" knows no skin; take it out, or choose "tree".'
+        yield "skin", f'the model "{model}" has no skin; remove it, or choose "tree".'
         return
     for k, piece in enumerate(skin):
         if piece.body not in bodies:

@@ -1,6 +1,6 @@
-"""Tables `trial.NAME` of a vehicle file: the plant alone, its joints moved exactly, no controller, no servos, no noise.
+"""Tables `trial.NAME` of a vehicle file: the plant alone, with exact joint motion, no controller, no servos, no noise.
 
-For what a physicist asks of a plant: does it keep energy and momentum, how does it roll, where does it go.
+Trials check the physics of a plant: whether it conserves energy and momentum, how it rolls, where it goes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from caudal.sim_plant.tables.tree import TreeSpec, scalar_joints
 from caudal.sim_plant.tables.types import AtLeastZero, Kind, Number, Positive, Table
 
 
-class _Waving(Kind, kw_only=True, frozen=True):
+class _Wave(Kind, kw_only=True, frozen=True):
+    """What a travelling and a frozen wave share."""
+
     joints: Annotated[list[str], Meta(min_length=1)]
     places_m: Annotated[list[AtLeastZero], Meta(min_length=1)]  # of the joints, from the snout
     length_m: Positive
@@ -23,18 +25,18 @@ class _Waving(Kind, kw_only=True, frozen=True):
     amplitude_rad: Number
 
 
-class Undulate(_Waving, tag="undulate", kw_only=True, frozen=True):
+class Undulate(_Wave, tag="undulate", kw_only=True, frozen=True):
     """q_j = Q exp(g s_j) sin(2 pi n s_j / L - w t) (Natrix eq. 18), from the first instant on."""
 
     frequency_hz: Number
 
 
-class Frozen(_Waving, tag="frozen", kw_only=True, frozen=True):
-    """q_j = Q exp(g s_j) cos(2 pi n s_j / L), for good."""
+class Frozen(_Wave, tag="frozen", kw_only=True, frozen=True):
+    """q_j = Q exp(g s_j) cos(2 pi n s_j / L), constant in time."""
 
 
 class Bend(Kind, tag="bend", kw_only=True, frozen=True):
-    """All joints alike, there and back within two times half_s (Natrix eq. 17), smooth but for the turning point."""
+    """All joints alike, there and back within two times half_s (Natrix eq. 17), smooth except at the turning point."""
 
     joints: Annotated[list[str], Meta(min_length=1)]
     half_s: Positive
@@ -42,23 +44,25 @@ class Bend(Kind, tag="bend", kw_only=True, frozen=True):
 
 
 class Still(Kind, tag="still", kw_only=True, frozen=True):
-    """Joints as they are; those that yield move by themselves."""
+    """No driven motion; joints that are not driven move freely."""
 
 
 class Start(Table, kw_only=True, frozen=True):
-    """How it lies in the water at the start, and how it moves as a whole."""
+    """Pose, momentum and shape at the start."""
 
-    afloat: bool = False  # in the equilibrium of its first shape, then turned
+    afloat: bool = False  # in the equilibrium of its first shape, then rotated
     depth_m: Number = 0.0
     roll_deg: Number = 0.0
     pitch_deg: Number = 0.0
-    momentum: Literal["base at rest", "none"] = (
-        "base at rest"  # none: of the whole vehicle and the water it carries
-    )
-    joints: dict[str, Number] = field(default_factory=dict)  # rad or m, where the motion says nothing
+    momentum: Literal["base at rest", "none"] = "base at rest"  # none: of the vehicle and its added mass
+    joints: dict[str, Number] = field(
+        default_factory=dict
+    )  # rad or m, of joints that the motion does not set
 
 
 class Trial(Table, kw_only=True, frozen=True):
+    """An open-loop experiment on the plant alone."""
+
     about: str
     duration_s: Positive
     step_s: Annotated[float, Meta(gt=0, le=0.1)] = 0.001
@@ -69,8 +73,8 @@ class Trial(Table, kw_only=True, frozen=True):
     motion: Undulate | Frozen | Bend | Still = Still()
 
 
-def trial_disagreements(trial: Trial, tree: TreeSpec | None) -> Iterator[tuple[str, str]]:
-    """What does not fit together: (key below `trial.NAME`, what to do)."""
+def validate_trial(trial: Trial, tree: TreeSpec | None) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with a trial: (key below `trial.NAME`, what is wrong and what to do)."""
     if tree is None:
         yield "about", "a trial needs [plant.tree]; add it, or make this a scenario."
         return
@@ -79,7 +83,7 @@ def trial_disagreements(trial: Trial, tree: TreeSpec | None) -> Iterator[tuple[s
     for name in getattr(motion, "joints", ()):
         if name not in driven:
             yield "motion.joints", f"{name} is not a driven joint; choose from {', '.join(driven)}."
-    if isinstance(motion, _Waving) and len(motion.places_m) != len(motion.joints):
+    if isinstance(motion, _Wave) and len(motion.places_m) != len(motion.joints):
         yield (
             "motion.places_m",
             f"{len(motion.places_m)} places for {len(motion.joints)} joints; give one each.",
@@ -88,4 +92,4 @@ def trial_disagreements(trial: Trial, tree: TreeSpec | None) -> Iterator[tuple[s
         if name not in joints:
             yield "start.joints", f"there is no joint {name}; choose from {', '.join(joints)}."
     if trial.start.afloat and (not trial.gravity or trial.water == "none"):
-        yield "start.afloat", "nothing floats without gravity and water; leave them on."
+        yield "start.afloat", "nothing floats without gravity and water; do not turn them off."

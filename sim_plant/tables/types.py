@@ -1,4 +1,4 @@
-"""Words that every table of the plant is written in: ranges of numbers, tables whose keys are all known."""
+"""Types that the tables of the plant share: ranges of numbers, tables with fixed keys."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ AtLeastZero = Annotated[float, Meta(ge=0, le=1e6)]
 
 
 class Table(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """A table whose every key is known."""
+    """A table with a fixed set of keys; others are refused."""
 
 
 class Kind(Table, tag_field="kind", kw_only=True, frozen=True):
-    """A table that says by its `kind` which keys it has."""
+    """A table whose `kind` decides which keys it has."""

@@ -1,6 +1,6 @@
 """Tables of `plant.tree` for moving water: foils, slender links and edges of a body, and waves.
 
-Vectors are along the body's axes, points in its frame. Without gravity there is no surface: water is all round.
+Vectors are along the body's axes, points in its frame. Without gravity there is no surface: water is everywhere.
 """
 
 from __future__ import annotations
@@ -10,24 +10,25 @@ from typing import Annotated
 
 import numpy as np
 from msgspec import Meta
+from numpy.typing import NDArray
 
 from caudal.sim_plant.tables.types import AtLeastZero, Kind, Number, Positive, Table
 
 Three = tuple[Number, Number, Number]
 ORIGIN = (0.0, 0.0, 0.0)
-ALIKE = 1e-6  # sine of the angle below which two directions are one
+PARALLEL = 1e-6  # sine of the angle below which two directions count as parallel
 
 
 class Foil(Table, kw_only=True, frozen=True):
-    """A lifting surface with its centre of pressure at_m; water/foils.py has the law.
+    """A lifting surface with its centre of pressure at at_m; water/foils.py has the model.
 
-    cn and ct are the normal and tangential coefficients at stall; suction is the share of the leading edge's
-    suction that a foil with a round nose keeps; lag lets lift grow with the wake, and needs chord_m.
+    cn and ct are the normal and tangential coefficients at stall. suction is the share of the leading edge's suction
+    that a foil with a round nose keeps. With lag, lift follows the wake with a delay; this needs chord_m.
     """
 
     at_m: Three = ORIGIN
-    chord: Three = (1.0, 0.0, 0.0)  # towards the leading edge; made a unit vector
-    normal: Three = (0.0, 0.0, 1.0)  # made a unit vector across the chord
+    chord: Three = (1.0, 0.0, 0.0)  # towards the leading edge; scaled to length 1
+    normal: Three = (0.0, 0.0, 1.0)  # made orthogonal to the chord, of length 1
     area_m2: Positive
     chord_m: Positive | None = None
     cn: Positive = 1.2
@@ -38,27 +39,27 @@ class Foil(Table, kw_only=True, frozen=True):
 
 
 class Edge(Table, kw_only=True, frozen=True):
-    """Where water leaves a slender body; water/slender.py has the law. A round end has two, one each way across."""
+    """A trailing edge that sheds water (water/slender.py). A round end has two, one per direction across."""
 
     at_m: Three = ORIGIN
-    out: Three = (-1.0, 0.0, 0.0)  # the way the water leaves; made a unit vector
-    across: Three = (0.0, 0.0, 1.0)  # along the span; made a unit vector across `out`
+    out: Three = (-1.0, 0.0, 0.0)  # direction in which the water is shed; scaled to length 1
+    across: Three = (0.0, 0.0, 1.0)  # along the span; made orthogonal to `out`, of length 1
     span_m: Positive
 
 
 class Slender(Table, kw_only=True, frozen=True):
-    """A slender link that the water resists, along it and across it, at Gauss points (Taylor 1952)."""
+    """A slender link with resistance along and across it, at Gauss points (Taylor 1952)."""
 
     from_m: Three
     to_m: Three
     diameter_m: Positive
-    cn: AtLeastZero = 1.0  # of the side it shows, diameter x length
-    ct: AtLeastZero = 0.01  # of its skin, pi x diameter x length
+    cn: AtLeastZero = 1.0  # for the area diameter x length
+    ct: AtLeastZero = 0.01  # for the area pi x diameter x length
     points: Annotated[int, Meta(ge=1, le=16)] = 3
 
 
 class Wave(Table, kw_only=True, frozen=True):
-    """A long-crested wave on deep water; heading is where it goes, from world x towards y."""
+    """A long-crested wave on deep water; heading is its direction of travel, from world x towards y."""
 
     amplitude_m: AtLeastZero
     period_s: Annotated[float, Meta(ge=0.05, le=1000)]
@@ -67,7 +68,7 @@ class Wave(Table, kw_only=True, frozen=True):
 
 
 class Jonswap(Kind, tag="jonswap", kw_only=True, frozen=True):
-    """A wind sea of that significant height, made of as many waves as `components`; the seed draws them."""
+    """A wind sea of this significant height, made of `components` waves that the seed draws."""
 
     significant_m: Positive
     peak_s: Annotated[float, Meta(ge=0.05, le=1000)]
@@ -77,38 +78,40 @@ class Jonswap(Kind, tag="jonswap", kw_only=True, frozen=True):
     seed: Annotated[int, Meta(ge=0)] = 0
 
 
-def unit(a: Sequence[float] | np.ndarray) -> np.ndarray:
-    return np.array(a) / np.linalg.norm(a)
+def unit(a: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """A vector, scaled to length 1."""
+    direction: NDArray[np.float64] = np.array(a) / np.linalg.norm(a)
+    return direction
 
 
-def unit_across(a: Sequence[float], along: np.ndarray) -> np.ndarray:
-    """The part of a that stands across the unit vector `along`, at length 1."""
+def unit_across(a: Sequence[float], along: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The part of a that is orthogonal to the unit vector `along`, scaled to length 1."""
     return unit(np.array(a) - along * np.dot(a, along))
 
 
-def _alike(a: Sequence[float], b: Sequence[float]) -> bool:
-    return bool(np.linalg.norm(np.cross(a, b)) <= ALIKE * np.linalg.norm(a) * np.linalg.norm(b))
+def _is_parallel(a: Sequence[float], b: Sequence[float]) -> bool:
+    return bool(np.linalg.norm(np.cross(a, b)) <= PARALLEL * np.linalg.norm(a) * np.linalg.norm(b))
 
 
-def water_problems(
+def validate_water(
     foils: Sequence[Foil], edges: Sequence[Edge], links: Sequence[Slender]
 ) -> Iterator[tuple[str, str]]:
-    """What is wrong with a body's foils, edges and slender links: (key below the body, what to do)."""
+    """Yield what is wrong with a body's foils, edges and links: (key below the body, what is wrong and what to do)."""
     for i, foil in enumerate(foils):
-        if np.linalg.norm(foil.chord) < ALIKE:
-            yield f".foil.{i}.chord", "a chord of no length has no direction; point it at the leading edge."
-        elif _alike(foil.chord, foil.normal):
+        if np.linalg.norm(foil.chord) < PARALLEL:
+            yield f".foil.{i}.chord", "the chord has no length; point it at the leading edge."
+        elif _is_parallel(foil.chord, foil.normal):
             yield (
                 f".foil.{i}.normal",
-                "it points along the chord or nowhere; point it out of the foil's plane.",
+                "it has no length or is parallel to the chord; point it out of the foil's plane.",
             )
         if foil.lag and foil.chord_m is None:
-            yield f".foil.{i}.lag", "the wake's lag counts in chords; give chord_m too."
+            yield f".foil.{i}.lag", "the lag needs the chord's length; give chord_m too."
     for i, edge in enumerate(edges):
-        if np.linalg.norm(edge.out) < ALIKE:
-            yield f".edge.{i}.out", "it has no length; point it the way the water leaves."
-        elif _alike(edge.out, edge.across):
-            yield f".edge.{i}.across", "it points along `out` or nowhere; point it along the span."
+        if np.linalg.norm(edge.out) < PARALLEL:
+            yield f".edge.{i}.out", "it has no length; point it in the direction in which the water is shed."
+        elif _is_parallel(edge.out, edge.across):
+            yield f".edge.{i}.across", "it has no length or is parallel to `out`; point it along the span."
     for i, link in enumerate(links):
         if np.linalg.norm(np.subtract(link.to_m, link.from_m)) < 1e-9:
             yield f".slender.{i}.to_m", "the link has no length; from_m and to_m must differ."

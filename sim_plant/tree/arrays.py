@@ -1,4 +1,4 @@
-"""A tree of bodies as flat arrays, and what stands where in a state.
+"""A tree of bodies as arrays, and the layout of a state.
 
 A state is one vector of float64:
 
@@ -16,11 +16,10 @@ An acceleration is the rate of the state's velocities. A force on the base acts 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from caudal.sim_plant.base.arrays import F, N
+from caudal.sim_plant.base.arrays import Tree
+from caudal.sim_plant.base.types import Floats, Records, floats, ints
 from caudal.sim_plant.tables.tree import Body, TreeSpec, Tube
 from caudal.sim_plant.tree.frames import rpy_matrix, sorted_bodies
 from caudal.sim_plant.water.buoyancy import pack_hulls
@@ -32,113 +31,108 @@ REVOLUTE, PRISMATIC, SPHERICAL, FIXED = range(4)
 KINDS = {"revolute": REVOLUTE, "prismatic": PRISMATIC, "spherical": SPHERICAL, "fixed": FIXED}
 POSITIONS = {"revolute": 1, "prismatic": 1, "spherical": 4, "fixed": 0}
 FREEDOMS = {"revolute": 1, "prismatic": 1, "spherical": 3, "fixed": 0}
-JOINTS_AT = 13  # where the joints begin in a state
+JOINTS_AT = 13  # index of the first joint position in a state
 
 WATER = np.dtype(
-    [("gravity_m_s2", F), ("buoyancy_n_m3", F), ("current_m_s", F, 3), ("yields", N), ("velocities_at", N)]
-    # seconds that the waves have gone
-    + [("time_s", F)]
-    # the tether (water/tether.py); last_heading_rad has the turns that a heading does not tell
-    + [("tethered", N), ("tether_at", F, 3), ("tether_end", F, 3), ("tether_slack_m", F)]
-    + [("tether_stiffness", F), ("tether_drag", F), ("tether_twist", F)]
-    + [("start_heading_rad", F), ("last_heading_rad", F)]
-    # written by sweep: up and the current in base axes, the base's velocity and height in the world
-    + [("up", F, 3), ("drift", F, 3), ("base_velocity", F, 3), ("height_m", F)]
-    # and the place of the common frame in the world
-    + [("turn", F, 9), ("at", F, 3)]
+    ints("has_free_joints velocities_at tethered")
+    # time_s: how long the waves have run
+    + floats("gravity_m_s2 buoyancy_n_m3 time_s")
+    + floats("current_m_s", 3)
+    # the tether (water/tether.py); last_heading_rad counts whole turns
+    + floats("tether_at tether_end", 3)
+    + floats("tether_slack_m tether_stiffness tether_drag tether_twist start_heading_rad last_heading_rad")
+    # written by place_base: up and the current in base axes, the base's velocity and height in the world
+    + floats("up drift base_velocity", 3)
+    + floats("height_m")
+    # the pose of the common frame in the world
+    + floats("turn", 9)
+    + floats("at", 3)
 )
 
-# Everything spatial is about one origin and axes: an inertial frame that stands at this instant where the
-# base stands. It drifts with the water, so a uniform current needs no terms of its own.
+# All spatial vectors are about one origin and along one set of axes, the common frame: an inertial frame that is at the
+# base's pose at this instant. It drifts with the water, so that a uniform current needs no terms of its own.
 BODY = np.dtype(
-    # the joint to its parent: where it stands in a state (q, qd) and in a vector of velocities (v)
-    [("parent", N), ("kind", N), ("driven", N), ("q_at", N), ("qd_at", N), ("v_at", N)]
-    + [("joint_at", F, 3), ("joint_turn", F, 9), ("axis", F, 3)]
-    + [("stiffness", F), ("damping", F), ("rest", F)]
-    # the servo of a joint that yields, if it has one
-    + [("servo_live", N), ("servo_goal", F), ("servo_stiffness", F), ("servo_damping", F)]
-    + [("servo_torque", F), ("servo_rate", F), ("servo_play", F)]
-    # the body in its own frame; own_inertia has the water it carries, rigid says that there is none
-    + [("mass_kg", F), ("com_m", F, 3), ("about_com", F, 9), ("own_inertia", F, (6, 6)), ("rigid", N)]
-    # mixed: linear drag of one axis by the motion of another; mixes says that there is some
-    + [("drags", N), ("drag_at", F, 3), ("linear", F, 6), ("quadratic", F, 6)]
-    + [("mixes", N), ("mixed", F, (6, 6))]
-    # what its thrusters push it with for a step: force and moment about its origin, body axes
-    + [("push", F, 6)]
-    # whether it meets the water at all; the carried water alone; where the body meets the waves
-    + [("wet", N), ("added", F, (6, 6)), ("wave_at", F, 3)]
+    # the joint to its parent: its index in a state (q, qd) and in a vector of velocities (v)
+    ints("parent kind driven q_at qd_at v_at")
+    + floats("joint_at axis", 3)
+    + floats("joint_turn", 9)
+    + floats("stiffness damping rest")
+    # the servo of a joint that moves freely, if it has one
+    + ints("servo_powered")
+    + floats("servo_goal servo_stiffness servo_damping servo_torque servo_rate servo_play")
+    # the body in its own frame; own_inertia includes the added mass, rigid: there is none
+    + floats("mass_kg")
+    + floats("com_m", 3)
+    + floats("about_com", 9)
+    + floats("own_inertia", 6, 6)
+    + ints("rigid")
+    # mixed: linear drag of one axis by the motion along another
+    + ints("has_drag has_mixed_drag")
+    + floats("drag_at", 3)
+    + floats("linear quadratic", 6)
+    + floats("mixed", 6, 6)
+    # thrust in this step: force and moment about its origin, body axes
+    + floats("push", 6)
+    # wet: the water acts on it; the added mass alone; the point at which it takes the waves
+    + ints("wet")
+    + floats("added", 6, 6)
+    + floats("wave_at", 3)
     # written by the kernels: pose and motion
-    + [("turn", F, 9), ("at", F, 3), ("velocity", F, 6), ("coriolis", F, 6), ("acceleration", F, 6)]
-    # the water around: height_m + up . r is above the surface, share of the hull below, velocity and its rate
-    + [("height_m", F), ("up", F, 3), ("share", F), ("stream", F, 3), ("stream_rate", F, 3)]
-    # motion for one unit of each joint velocity; force of spring and damper
-    + [("axes", F, 18), ("joint_force", F, 3)]
-    # its inertia and the force it asks for at no acceleration; later with those of its children
-    + [("inertia", F, (6, 6)), ("force", F, 6)]
-    # inertia times axes, inverse of what the joint feels, force left over for the joint
-    + [("u", F, 18), ("d", F, 9), ("left", F, 3)]
+    + floats("turn", 9)
+    + floats("at", 3)
+    + floats("velocity coriolis acceleration", 6)
+    # the water around it: height_m + up . r is the height above the surface; the immersed share of the hull
+    + floats("height_m immersed_share")
+    + floats("up water_velocity water_acceleration", 3)
+    # motion for one unit of each joint velocity; force of spring, damper and servo
+    + floats("axes", 18)
+    + floats("joint_force", 3)
+    # its inertia, and its bias force: the force it needs for no acceleration; later with those of its children
+    + floats("inertia", 6, 6)
+    + floats("force", 6)
+    # articulated-body algorithm: inertia times axes, inverse of the joint's inertia, force left for the joint
+    + floats("u", 18)
+    + floats("d", 9)
+    + floats("residual", 3)
 )
 
 
-class Tree(NamedTuple):
-    """A vehicle, and the room its kernels work in; one each thread."""
-
-    water: np.ndarray  # one WATER record
-    bodies: np.ndarray  # BODY, parents first
-    tubes: np.ndarray  # buoyancy.TUBE
-    rounds: np.ndarray  # buoyancy.ROUND
-    corners: np.ndarray  # (corner, 2) of all tubes, as water/buoyancy.py lays them out
-    sums: np.ndarray  # (corner, 3)
-    along: np.ndarray  # (section, 2)
-    foils: np.ndarray  # foils.FOIL
-    edges: np.ndarray  # slender.EDGE
-    links: np.ndarray  # slender.LINK
-    link_points: np.ndarray  # (point, 2) of all links
-    waves: np.ndarray  # waves.WAVE
-    told_q: np.ndarray  # (driven joint): its position in a state
-    told_v: np.ndarray  # (driven joint): its velocity in a state
-    told: np.ndarray  # (6 + nv): accelerations, of driven joints on entry, all on return
-    rate: np.ndarray  # (state)
-    stage: np.ndarray  # (state)
-    sum: np.ndarray  # (state)
-    keep: np.ndarray  # (state): the last sound one
-
-
-def quaternion_turn(quaternion: np.ndarray) -> np.ndarray:
-    """Turn 3x3 of a quaternion w x y z."""
+def rotation_matrix(quaternion: Floats) -> Floats:
+    """Rotation matrix 3x3 of a quaternion w x y z."""
     w, axis = quaternion[0], _skew(quaternion[1:])
-    return np.eye(3) + 2 / np.dot(quaternion, quaternion) * (w * axis + axis @ axis)
+    turn: Floats = np.eye(3) + 2 / np.dot(quaternion, quaternion) * (w * axis + axis @ axis)
+    return turn
 
 
-def _skew(a: np.ndarray) -> np.ndarray:
+def _skew(a: Floats) -> Floats:
     return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]], dtype=float)
 
 
-def shifted(inertia: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """A 6x6 inertia about `at`, taken about the origin."""
+def shift_inertia(inertia: Floats, at: Floats) -> Floats:
+    """A 6x6 inertia about the point `at`, taken about the origin."""
     motion = np.eye(6)
     motion[:3, 3:] = -_skew(at)
     return motion.T @ inertia @ motion
 
 
-def body_inertia(body: Body, fluid: bool) -> np.ndarray:
-    """6x6 about the body's origin, body axes, with the water it carries if there is fluid."""
+def body_inertia(body: Body, fluid: bool) -> Floats:
+    """6x6 inertia about the body's origin, body axes, with the added mass if there is fluid."""
     own = np.zeros((6, 6))
     own[:3, :3] = body.mass_kg * np.eye(3)
     own[3:, 3:] = body.inertia()
-    own = shifted(own, np.array(body.com_m))
-    return own + carried_inertia(body) if fluid else own
+    own = shift_inertia(own, np.array(body.com_m))
+    return own + added_inertia(body) if fluid else own
 
 
-def carried_inertia(body: Body) -> np.ndarray:
-    """6x6 of the water it carries alone."""
+def added_inertia(body: Body) -> Floats:
+    """6x6 added mass about the body's origin, body axes."""
     if body.added_inertia is None:
         return np.zeros((6, 6))
-    return shifted(body.added_inertia.matrix(), np.array(body.added_inertia.at_m))
+    return shift_inertia(body.added_inertia.matrix(), np.array(body.added_inertia.at_m))
 
 
 def pack_tree(spec: TreeSpec, gravity: bool, fluid: bool) -> tuple[Tree, list[int]]:
-    """The flat tree, and for each of its bodies its place in the file."""
+    """The arrays of a tree, and for each of its bodies the index in the file."""
     order = sorted_bodies(spec.body)
     place = {spec.body[index].name: i for i, index in enumerate(order)}
     q_at, v_at, q, v = {}, {}, JOINTS_AT, 6
@@ -152,11 +146,8 @@ def pack_tree(spec: TreeSpec, gravity: bool, fluid: bool) -> tuple[Tree, list[in
         joint = spec.body[index].joint
         if joint is not None:
             row["parent"] = place[spec.body[index].parent or ""]
-            row["q_at"], row["v_at"], row["qd_at"] = (
-                q_at[joint.name],
-                v_at[joint.name],
-                q + v_at[joint.name] - 6,
-            )
+            row["q_at"], row["v_at"] = q_at[joint.name], v_at[joint.name]
+            row["qd_at"] = q + v_at[joint.name] - 6
     water = np.zeros(1, WATER)
     water["up"], water["turn"] = (0.0, 0.0, 1.0), np.eye(3).ravel()
     water["velocities_at"] = q
@@ -164,29 +155,31 @@ def pack_tree(spec: TreeSpec, gravity: bool, fluid: bool) -> tuple[Tree, list[in
     if fluid:
         water["buoyancy_n_m3"] = spec.density_kg_m3 * water["gravity_m_s2"]
         water["current_m_s"] = spec.current_m_s
-    water["yields"] = ((bodies["kind"] != FIXED) & (bodies["driven"] == 0)).any()
-    told = [
-        b.joint.name for b in spec.body if b.joint and b.joint.mode == "driven" and b.joint.kind != "fixed"
-    ]
-    tubes, rounds, corners, sums, along = pack_hulls(
+    water["has_free_joints"] = ((bodies["kind"] != FIXED) & (bodies["driven"] == 0)).any()
+    joints = [body.joint for body in spec.body if body.joint and body.joint.kind != "fixed"]
+    driven = [joint.name for joint in joints if joint.mode == "driven"]
+    tubes, ellipsoids, corners, sums, sections = pack_hulls(
         [(i, spec.body[index].hull) for i, index in enumerate(order) if fluid]
     )
     foils, edges, links, link_points = _pack_parts(spec, place if fluid else {}, q + v - 6)
     waves = [*spec.wave, *(spectrum_waves(spec.spectrum) if spec.spectrum else [])]
     size = q + v - 6 + sum(lag_states(body.foil) for body in spec.body)
     tree = Tree(
-        water=water, bodies=bodies, tubes=tubes, rounds=rounds, corners=corners, sums=sums, along=along,
-        foils=foils, edges=edges, links=links, link_points=link_points,
+        water=water, bodies=bodies, tubes=tubes, ellipsoids=ellipsoids, corners=corners,
+        corner_sums=sums, sections=sections, foils=foils, edges=edges, links=links, link_points=link_points,
         waves=pack_waves(waves if gravity and fluid else [], spec.gravity_m_s2),
-        told_q=np.array([q_at[name] for name in told], N),
-        told_v=np.array([q + v_at[name] - 6 for name in told], N),
-        told=np.zeros(v), rate=np.zeros(size), stage=np.zeros(size), sum=np.zeros(size), keep=np.zeros(size),
+        driven_q=np.array([q_at[name] for name in driven], np.int64),
+        driven_v=np.array([q + v_at[name] - 6 for name in driven], np.int64),
+        acceleration=np.zeros(v), rate=np.zeros(size), stage=np.zeros(size), rk4_sum=np.zeros(size),
+        saved=np.zeros(size),
     )  # fmt: skip
     return tree, order
 
 
-def _pack_parts(spec: TreeSpec, place: dict[str, int], lag_at: int) -> tuple[np.ndarray, ...]:
-    """Foils, edges, slender links and these links' points, of bodies that have a place; lags from lag_at on."""
+def _pack_parts(
+    spec: TreeSpec, place: dict[str, int], lag_at: int
+) -> tuple[Records, Records, Records, Floats]:
+    """Foils, edges, slender links and these links' points of the bodies in `place`; foil lags start at index lag_at."""
     foils, bodies = [], [body for body in spec.body if body.name in place]
     for body in bodies:
         for foil in body.foil:
@@ -203,16 +196,16 @@ def _pack_body(row: np.void, body: Body, fluid: bool) -> None:
     row["mass_kg"], row["com_m"], row["about_com"] = body.mass_kg, body.com_m, body.inertia().ravel()
     row["own_inertia"] = body_inertia(body, fluid)
     row["rigid"] = not (fluid and body.added_inertia is not None)
-    row["added"], hull = carried_inertia(body), body.hull
+    row["added"], hull = added_inertia(body), body.hull
     row["wet"] = any([body.added_inertia, body.drag, hull, body.foil, body.edge, body.slender])
     if hull is not None:
         row["wave_at"] = np.add(hull.from_m, hull.to_m) / 2 if isinstance(hull, Tube) else hull.at_m
     if fluid and body.drag is not None:
-        row["drags"], row["drag_at"] = 1, body.drag.at_m
+        row["has_drag"], row["drag_at"] = 1, body.drag.at_m
         linear = body.drag.matrix()
         row["linear"], row["quadratic"] = linear.diagonal(), body.drag.quadratic
         row["mixed"] = linear - np.diag(linear.diagonal())
-        row["mixes"] = row["mixed"].any()
+        row["has_mixed_drag"] = row["mixed"].any()
     joint = body.joint
     if joint is not None:
         row["kind"] = KINDS[joint.kind]

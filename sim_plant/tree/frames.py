@@ -1,14 +1,15 @@
-"""How a tree of bodies hangs together: turns of frames, bodies in order. Without kernels, and so without numba."""
+"""Frames and order of the bodies in a tree. Has no kernels, so that it does not import numba."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from caudal.sim_plant.base.types import Floats
 from caudal.sim_plant.tables.tree import Body
 
 
-def rpy_matrix(rpy_deg: tuple[float, float, float]) -> np.ndarray:
-    """Roll about x, then pitch about y, then yaw about z, all fixed axes."""
+def rpy_matrix(rpy_deg: tuple[float, float, float]) -> Floats:
+    """Rotation matrix 3x3: roll about x, then pitch about y, then yaw about z, all fixed axes."""
     (sr, sp, sy), (cr, cp, cy) = np.sin(np.radians(rpy_deg)), np.cos(np.radians(rpy_deg))
     return np.array([
         [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
@@ -18,7 +19,7 @@ def rpy_matrix(rpy_deg: tuple[float, float, float]) -> np.ndarray:
 
 
 def sorted_bodies(bodies: list[Body]) -> list[int]:
-    """Indices, parents first, otherwise in file order."""
+    """Indices of the bodies, parents first, otherwise in file order."""
     order, placed = [0], {bodies[0].name}
     while len(order) < len(bodies):
         for i, body in enumerate(bodies):

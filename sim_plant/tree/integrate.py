@@ -1,42 +1,45 @@
-"""Steps of a tree in time: Runge-Kutta of fourth order, and semi-implicit Euler."""
+"""Time steps of a tree: Runge-Kutta of fourth order, and semi-implicit Euler."""
 
 from __future__ import annotations
 
+from caudal.sim_plant.base.arrays import Tree
 from caudal.sim_plant.base.jit import compiled, inner
 from caudal.sim_plant.base.spatial import (
+    copy,
+    normalize_quaternion,
     quaternion_matrix,
     quaternion_rate,
-    quaternion_turn,
-    quaternion_unit,
-    turned,
+    rotate,
+    rotate_quaternion,
 )
+from caudal.sim_plant.base.types import Floats
 from caudal.sim_plant.tree.arrays import SPHERICAL
-from caudal.sim_plant.tree.recursion import forward, freedoms, sweep
+from caudal.sim_plant.tree.recursion import forward_dynamics, freedoms, update_tree
 
-FASTEST = 1e6  # m/s or rad/s; beyond it a state has diverged
+FASTEST = 1e6  # m, m/s, rad/s: a state with a larger number has diverged
 
 
 @inner
-def take_told(tree, told, row, x):
-    """Put driven joints where row `row` of `told` has them; told is (time, 3, joint) or has no rows."""
-    if len(told) == 0:
+def set_driven(tree: Tree, driven: Floats, row: int, x: Floats) -> None:
+    """Set the driven joints to row `row` of `driven`, which is (time, 3, joint) or has no rows."""
+    if len(driven) == 0:
         return
-    for j in range(len(tree.told_q)):
-        x[tree.told_q[j]] = told[row, 0, j]
-        x[tree.told_v[j]] = told[row, 1, j]
-        tree.told[6 + tree.told_v[j] - tree.water[0].velocities_at] = told[row, 2, j]
+    for j in range(len(tree.driven_q)):
+        x[tree.driven_q[j]] = driven[row, 0, j]
+        x[tree.driven_v[j]] = driven[row, 1, j]
+        tree.acceleration[6 + tree.driven_v[j] - tree.water[0].velocities_at] = driven[row, 2, j]
 
 
 @inner
-def rates(tree, x, tau, out):
-    """Rate of a state (out); accelerations of driven joints stand in tree.told."""
-    sweep(tree, x)
-    forward(tree, tau, tree.told)
+def state_rate(tree: Tree, x: Floats, tau: Floats, out: Floats) -> None:
+    """Rate of a state, to `out`; tree.acceleration holds the accelerations of the driven joints."""
+    update_tree(tree, x)
+    forward_dynamics(tree, tau, tree.acceleration)
     for r in range(3):
         out[r] = tree.water[0].base_velocity[r]
     quaternion_rate(x, 3, (x[10], x[11], x[12]), out)
     for r in range(6):
-        out[7 + r] = tree.told[r]
+        out[7 + r] = tree.acceleration[r]
     velocities = tree.water[0].velocities_at
     for i in range(1, len(tree.bodies)):
         kind, q, v = tree.bodies[i].kind, tree.bodies[i].q_at, tree.bodies[i].qd_at
@@ -44,8 +47,8 @@ def rates(tree, x, tau, out):
             quaternion_rate(x, q, (x[v], x[v + 1], x[v + 2]), out)
         elif freedoms(kind) == 1:
             out[q] = x[v]
-    for k in range(6, len(tree.told)):
-        out[velocities + k - 6] = tree.told[k]
+    for k in range(6, len(tree.acceleration)):
+        out[velocities + k - 6] = tree.acceleration[k]
     for i in range(len(tree.foils)):
         foil = tree.foils[i]
         if foil.lags:
@@ -53,29 +56,29 @@ def rates(tree, x, tau, out):
 
 
 @inner
-def units(tree, x):
-    """Bring every quaternion of a state back to length 1."""
-    quaternion_unit(x, 3)
+def normalize_quaternions(tree: Tree, x: Floats) -> None:
+    """Scale every quaternion of a state to length 1."""
+    normalize_quaternion(x, 3)
     for i in range(1, len(tree.bodies)):
         if tree.bodies[i].kind == SPHERICAL:
-            quaternion_unit(x, tree.bodies[i].q_at)
+            normalize_quaternion(x, tree.bodies[i].q_at)
 
 
 @inner
-def step(tree, x, tau, told, row, dt_s, fourth):
-    """One step of x in place; told's rows row, row + 1, row + 2 are now, half a step on, a step on.
+def step(tree: Tree, x: Floats, tau: Floats, driven: Floats, row: int, dt_s: float, fourth: bool) -> None:
+    """Advance x by one step, in place; rows row, row + 1 and row + 2 of `driven` are now, half a step and a step later.
 
-    The water's time is now on entry, and a step on on return.
+    The water's time also advances by a step.
     """
-    k, stage, total, water = tree.rate, tree.stage, tree.sum, tree.water[0]
+    k, stage, total, water = tree.rate, tree.stage, tree.rk4_sum, tree.water[0]
     now_s = water.time_s
     for j in range(len(x)):
         stage[j], total[j] = x[j], 0.0
-    # One loop for both methods: the recursions inside are compiled once instead of five times.
+    # One loop for both methods, so that the recursions inside are compiled once instead of five times.
     for s in range(4 if fourth else 1):
-        take_told(tree, told, row + (s + 1) // 2, stage)
+        set_driven(tree, driven, row + (s + 1) // 2, stage)
         water.time_s = now_s + 0.5 * dt_s * ((s + 1) // 2)
-        rates(tree, stage, tau, k)
+        state_rate(tree, stage, tau, k)
         weight = 2.0 if s == 1 or s == 2 else 1.0
         ahead_s = dt_s if s == 2 else 0.5 * dt_s
         for j in range(len(x)):
@@ -87,33 +90,33 @@ def step(tree, x, tau, told, row, dt_s, fourth):
     else:
         semi_implicit(tree, x, k, dt_s)
     water.time_s = now_s + dt_s
-    take_told(tree, told, row + 2, x)
-    units(tree, x)
+    set_driven(tree, driven, row + 2, x)
+    normalize_quaternions(tree, x)
 
 
 @inner
-def semi_implicit(tree, x, rate, dt_s):
-    """New velocities from old positions, new positions from new velocities."""
+def semi_implicit(tree: Tree, x: Floats, rate: Floats, dt_s: float) -> None:
+    """Semi-implicit Euler step: new velocities from old positions, new positions from new velocities."""
     velocities = tree.water[0].velocities_at
     for j in range(7, 13):
         x[j] += dt_s * rate[j]
     for j in range(velocities, len(x)):
         x[j] += dt_s * rate[j]
-    quaternion_turn(x, 3, (x[10], x[11], x[12]), dt_s)  # first: the new velocity stands in the new axes
-    moved = turned(quaternion_matrix(x[3], x[4], x[5], x[6]), (x[7], x[8], x[9]))
+    rotate_quaternion(x, 3, (x[10], x[11], x[12]), dt_s)  # first: the new velocity is along the new axes
+    moved = rotate(quaternion_matrix(x[3], x[4], x[5], x[6]), (x[7], x[8], x[9]))
     for r in range(3):
         x[r] += dt_s * moved[r]
     for i in range(1, len(tree.bodies)):
         kind, q, v = tree.bodies[i].kind, tree.bodies[i].q_at, tree.bodies[i].qd_at
         if kind == SPHERICAL:
-            quaternion_turn(x, q, (x[v], x[v + 1], x[v + 2]), dt_s)
+            rotate_quaternion(x, q, (x[v], x[v + 1], x[v + 2]), dt_s)
         elif freedoms(kind) == 1:
             x[q] += dt_s * x[v]
 
 
 @inner
-def sound(x):
-    """Whether every number of a state is finite and no velocity is absurd."""
+def is_finite_and_bounded(x: Floats) -> bool:
+    """True if every number of a state is finite and below FASTEST."""
     for j in range(len(x)):  # noqa: SIM110 (kernels know no generators)
         if not abs(x[j]) < FASTEST:
             return False
@@ -121,25 +124,33 @@ def sound(x):
 
 
 @compiled
-def roll_out(tree, x, tau, told, dt_s, steps, every, fourth, out, time_s):
-    """Step x in place, a copy of every `every`-th state to `out`. Returns the steps that were sound.
+def roll_out(
+    tree: Tree,
+    x: Floats,
+    tau: Floats,
+    driven: Floats,
+    dt_s: float,
+    steps: int,
+    every: int,
+    fourth: bool,
+    out: Floats,
+    time_s: float,
+) -> int:
+    """Advance x in place by `steps` steps; copies every `every`-th state to `out`. Returns the steps before divergence.
 
-    tau has one row for all steps, or one each. told has no rows (driven joints keep their velocity), or
-    two each step and one more. The waves have gone time_s at the first.
+    tau has one row for all steps, or one per step. driven has no rows (driven joints keep their velocity), or two per
+    step and one more. time_s is how long the waves have run at the start.
     """
-    for j in range(len(tree.told)):
-        tree.told[j] = 0.0
+    for j in range(len(tree.acceleration)):
+        tree.acceleration[j] = 0.0
     for n in range(steps):
         force = tau[n if len(tau) > 1 else 0]
-        for j in range(len(x)):
-            tree.keep[j] = x[j]
-        tree.water[0].time_s = time_s + n * dt_s  # by count: a sum would drift
-        step(tree, x, force, told, 2 * n, dt_s, fourth)
-        if not sound(x):
-            for j in range(len(x)):
-                x[j] = tree.keep[j]
+        copy(x, tree.saved)
+        tree.water[0].time_s = time_s + n * dt_s  # not summed, because a sum would drift
+        step(tree, x, force, driven, 2 * n, dt_s, fourth)
+        if not is_finite_and_bounded(x):
+            copy(tree.saved, x)
             return n
         if (n + 1) % every == 0:
-            for j in range(len(x)):
-                out[(n + 1) // every - 1, j] = x[j]
+            copy(x, out[(n + 1) // every - 1])
     return steps

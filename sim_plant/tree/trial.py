@@ -1,12 +1,12 @@
-"""Runs a trial: the plant alone, a second at a time, and what came of it as figures by name.
+"""Runs a trial: the plant alone, one second at a time; the results are numbers by name.
 
 result = run(tree_spec, trial, label)
 
-energy_error        |energy at the end - at the start| over what it had above rest (or over its first energy)
-energy_gain         most that energy ever rose above any earlier value, likewise: 0 where it only falls
-com_drift_m         farthest the centre of mass ever was from where it began
+energy_error        |energy at the end - at the start| over the initial energy above rest (or over the first energy)
+energy_gain         largest rise of the energy above any earlier value, likewise: 0 if it only falls
+com_drift_m         largest distance of the centre of mass from its start
 roll_std_deg, max_roll_deg, roll_hz         of the base about its long axis
-speed_m_s, way_m    of the centre of mass along the first heading, mean over the second half; net way
+speed_m_s, way_m    of the centre of mass: mean over the second half, along the first heading; net distance
 max_pitch_deg, depth_m                      of the base; depth at the end
 """
 
@@ -17,9 +17,10 @@ from collections.abc import Callable
 import numpy as np
 from msgspec.structs import replace
 
+from caudal.sim_plant.base.types import Floats
 from caudal.sim_plant.tables.tree import TreeSpec
 from caudal.sim_plant.tables.trial import Bend, Frozen, Trial, Undulate
-from caudal.sim_plant.tree.equilibrium import afloat, rolled
+from caudal.sim_plant.tree.equilibrium import find_equilibrium, rotated
 from caudal.sim_plant.tree.model import Model
 
 SAMPLE_S = 0.01
@@ -28,9 +29,12 @@ CHUNK_S = 1.0
 
 
 def run(
-    tree: TreeSpec, trial: Trial, label: str = "tree", seen: Callable[[float, np.ndarray], None] | None = None
+    tree: TreeSpec,
+    trial: Trial,
+    label: str = "tree",
+    on_sample: Callable[[float, Floats], None] | None = None,
 ) -> dict[str, float]:
-    """Figures of one trial; `seen` is shown (time, state) of every sample. Releases the GIL while it steps."""
+    """Run a trial and return its results by name; calls on_sample(time in s, state) for every sample."""
     model = Model(replace(tree, water=trial.water), gravity=trial.gravity, label=label)
     x, rest_j = _start(model, trial)
     steps = max(1, round(min(CHUNK_S, trial.duration_s) / trial.step_s))
@@ -39,68 +43,69 @@ def run(
     states, done = [x[None]], 0
     while done < total:
         count = min(steps, total - done)
-        told = motion(model, trial, done, count)
-        # To the turning point with its own acceleration: the jump belongs to the step that follows.
+        driven = motion(model, trial, done, count)
+        # Up to the turning point with the acceleration before it: the jump belongs to the next step.
         chunk = model.rollout(
-            x, count, trial.step_s, driven=told, method=trial.method, time_s=done * trial.step_s
+            x, count, trial.step_s, driven=driven, method=trial.method, time_s=done * trial.step_s
         )
         x = chunk[-1]
         rows = np.arange(1, count + 1)
         states.append(chunk[1:][(done + rows) % every == 0])
         done += count
     samples = np.concatenate(states)
-    times_s = np.arange(len(samples)) * every * trial.step_s
-    if seen:
+    times_s = np.arange(len(samples), dtype=float) * every * trial.step_s
+    if on_sample:
         for time_s, state in zip(times_s, samples, strict=True):
-            seen(float(time_s), state)
+            on_sample(float(time_s), state)
     return _figures(model, samples, times_s, rest_j)
 
 
-def motion(model: Model, trial: Trial, first: int, steps: int) -> np.ndarray:
-    """Positions, velocities and accelerations of the driven joints, half step by half step from step `first`."""
-    t = trial.step_s * (first + 0.5 * np.arange(2 * steps + 1))
-    told = np.zeros((len(t), 3, len(model.driven)))
+def motion(model: Model, trial: Trial, first: int, steps: int) -> Floats:
+    """Positions, velocities and accelerations of the driven joints, (half step, 3, joint), from step `first` on."""
+    t = trial.step_s * (first + 0.5 * np.arange(2 * steps + 1, dtype=float))
+    driven = np.zeros((len(t), 3, len(model.driven)))
     for name, value in trial.start.joints.items():
         if name in model.driven:
-            told[:, 0, model.driven.index(name)] = value
-    way = trial.motion
-    if isinstance(way, Undulate | Frozen):
-        places = np.array(way.places_m)
-        swing = way.amplitude_rad * np.exp(way.growth_per_m * places)
-        lead = 2 * np.pi * way.waves * places / way.length_m
-        columns = [model.driven.index(name) for name in way.joints]
-        if isinstance(way, Frozen):
-            told[:, 0, columns] = swing * np.cos(lead)
+            driven[:, 0, model.driven.index(name)] = value
+    spec = trial.motion
+    if isinstance(spec, Undulate | Frozen):
+        places = np.array(spec.places_m)
+        swing = spec.amplitude_rad * np.exp(spec.growth_per_m * places)
+        lead = 2 * np.pi * spec.waves * places / spec.length_m
+        columns = [model.driven.index(name) for name in spec.joints]
+        if isinstance(spec, Frozen):
+            driven[:, 0, columns] = swing * np.cos(lead)
         else:
-            w = 2 * np.pi * way.frequency_hz
+            w = 2 * np.pi * spec.frequency_hz
             phase = lead - w * t[:, None]
-            told[:, 0, columns] = swing * np.sin(phase)
-            told[:, 1, columns] = -swing * w * np.cos(phase)
-            told[:, 2, columns] = -swing * w * w * np.sin(phase)
-    elif isinstance(way, Bend):
-        columns = [model.driven.index(name) for name in way.joints]
-        told[:, :, columns] = _bend(way, t, first * trial.step_s)[:, :, None]
-    return told
+            driven[:, 0, columns] = swing * np.sin(phase)
+            driven[:, 1, columns] = -swing * w * np.cos(phase)
+            driven[:, 2, columns] = -swing * w * w * np.sin(phase)
+    elif isinstance(spec, Bend):
+        columns = [model.driven.index(name) for name in spec.joints]
+        driven[:, :, columns] = _bend(spec, t, first * trial.step_s)[:, :, None]
+    return driven
 
 
-def _bend(way: Bend, t: np.ndarray, from_s: float) -> np.ndarray:
-    """(time, 3). Its acceleration jumps at half_s: a chunk that begins before it has the left limit there."""
-    half = way.half_s
+def _bend(bend: Bend, t: Floats, from_s: float) -> Floats:
+    """(time, 3) of a bend. Its acceleration jumps at half_s; a chunk that begins before it ends with the left limit."""
+    half = bend.half_s
     there = (t <= half) if from_s < half else (t < half)
     s = np.clip(np.where(there, t, t - half), 0.0, half)
     sign = np.where(there, 1.0, -1.0)
-    shape = np.array(
+    shape: Floats = np.array(
         [
             0.25 * s**4 - 0.5 * half * s**3 + 0.25 * half**2 * s**2,
             s**3 - 1.5 * half * s**2 + 0.5 * half**2 * s,
             3 * s**2 - 3 * half * s + 0.5 * half**2,
         ]
     )
-    return (way.scale * sign * shape).T
+    bent: Floats = (bend.scale * sign * shape).T
+    return bent
 
 
-def _start(model: Model, trial: Trial) -> tuple[np.ndarray, float | None]:
-    """The first state, and the energy of the equilibrium it was turned out of, if it was."""
+def _start(model: Model, trial: Trial) -> tuple[Floats, float | None]:
+    """The first state, and the energy (J) of the equilibrium before it was rotated, if it started in one."""
     x, start = model.state(), trial.start
     first = motion(model, trial, 0, 1)[0]
     for name, value in start.joints.items():
@@ -110,9 +115,9 @@ def _start(model: Model, trial: Trial) -> tuple[np.ndarray, float | None]:
     x[2] = -start.depth_m
     rest_j = None
     if start.afloat:
-        x = afloat(model, x)
+        x = find_equilibrium(model, x)
         rest_j = model.energy(x)
-    x = rolled(x, np.radians(start.roll_deg), np.radians(start.pitch_deg))
+    x = rotated(x, np.radians(start.roll_deg), np.radians(start.pitch_deg))
     for k, name in enumerate(model.driven):
         x[model.qd[name]] = first[1, k]
     if start.momentum == "none":
@@ -124,9 +129,7 @@ def _start(model: Model, trial: Trial) -> tuple[np.ndarray, float | None]:
     return x, rest_j
 
 
-def _figures(
-    model: Model, samples: np.ndarray, times_s: np.ndarray, rest_j: float | None
-) -> dict[str, float]:
+def _figures(model: Model, samples: Floats, times_s: Floats, rest_j: float | None) -> dict[str, float]:
     energies = np.array([model.energy(x) for x in [*samples[::ENERGY_EVERY], samples[-1]]])
     excess = abs(energies[0] - rest_j) if rest_j is not None else abs(energies[0])
     excess = excess or float(np.ptp(energies)) or 1.0
@@ -154,8 +157,8 @@ def _figures(
     }
 
 
-def _crossings_hz(signal: np.ndarray, times_s: np.ndarray) -> float:
-    """Mean frequency between the first and the last crossing upwards; 0 where there are none."""
+def _crossings_hz(signal: Floats, times_s: Floats) -> float:
+    """Mean frequency between the first and the last upward crossing; 0 without crossings."""
     up = np.flatnonzero((signal[:-1] < 0) & (signal[1:] >= 0))
     if len(up) < 2:
         return 0.0

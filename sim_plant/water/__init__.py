@@ -1,1 +1,1 @@
-"""Forces of the water: drag, buoyancy, lift, waves, and the quick law of a beating tail."""
+"""Forces of the water: drag, buoyancy, lift, waves; the Strouhal model of a beating tail."""

@@ -1,24 +1,23 @@
-"""Slender bodies: the water's resistance along a link, and its momentum that leaves at an edge.
+"""Slender bodies: the resistance of the water along a link, and its momentum that is shed at an edge.
 
 Resistance (Taylor 1952): a length of a link of diameter d that moves by v_t along itself and v_n across meets
 1/2 rho d (cn |v_n| v_n + pi ct |v_t| v_t) against it.
 
-Edge (Lighthill 1971, large-amplitude elongated-body theory). Beside a slender body of span s the water has the
-momentum m w n a length, m = rho pi s^2 / 4, with w the body's velocity along the normal n. Its rate of change
-stands in the tree: it is the added inertia of the slender bodies, m a length across, nothing along. What is
-left is the plane through the rear edge. With t the tangent, towards the body, and u > 0 the edge's velocity
-along t, the momentum m w n is left behind at the rate u, and the pressure in that plane, lower by the water's
-energy 1/2 m w^2 a length, pulls back on the water and so forward on the body:
+Edge (Lighthill 1971, large-amplitude elongated-body theory). The water at a slender body of span s has the momentum
+m w n per length, with m = rho pi s^2 / 4 and w the body's velocity along the normal n. The rate of change of this
+momentum is in the tree: it is the added mass of the slender bodies, m per length across, zero along. What remains is
+the plane through the trailing edge. With t the tangent, towards the body, and u > 0 the edge's velocity along t, the
+momentum m w n is shed at the rate u. The pressure in that plane, lower by the water's energy 1/2 m w^2 per length,
+pulls the body forward:
 
-    F = 1/2 m w^2 t - m w u n,     F.v = -1/2 m w^2 u <= 0: what the wake takes along.
+    F = 1/2 m w^2 t - m w u n,     F.v = -1/2 m w^2 u <= 0: the power that goes into the wake.
 
-Where u <= 0 no water leaves and there is no force. In between it grows over u < w / 10, so that the force does
-not jump; the theory, for which w is small beside u, has ended long before. Links of a chain hand the water on
-from one to the next: an edge at the last one makes the forces on the whole chain right. What joints in between
-feel of the handing on (m u w n, out of one link and into the next) is left out; driven joints do not notice.
+Where u <= 0 no water is shed and there is no force. Over u < w / 10 the force grows from zero, so that it does not
+jump. The theory assumes that w is small compared with u and does not hold there. Links of a chain pass the water on
+to the next: an edge at the last one gives the right force on the whole chain. The force on the joints in between
+(m u w n, out of one link and into the next) is left out; driven joints do not feel it.
 
-Both forces are scaled by the share of a circle, of the link's diameter or the edge's span, that is under water
-when its middle is at that height.
+Both forces are scaled by the immersed share of a circle, of the link's diameter or the edge's span.
 """
 
 from __future__ import annotations
@@ -28,21 +27,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from caudal.sim_plant.base.arrays import F, N
 from caudal.sim_plant.base.jit import inner
-from caudal.sim_plant.base.spatial import add, cross, dot, matrix, minus, put, scale, turned, vector
+from caudal.sim_plant.base.spatial import add, cross, dot, matrix, rotate, scale, subtract, vector
+from caudal.sim_plant.base.types import Floats, Records, floats, ints
 from caudal.sim_plant.tables.water import Edge, Slender, unit, unit_across
+from caudal.sim_plant.water.wrench import apply_force, velocity_through_water
 
-LINK = np.dtype(
-    [("body", N), ("start", F, 3), ("along", F, 3), ("radius_m", F), ("cn", F), ("ct", F)]
-    + [("point", N), ("points", N)]
-)
-EDGE = np.dtype([("body", N), ("at", F, 3), ("t", F, 3), ("n", F, 3), ("radius_m", F), ("carried_kg_m", F)])
-GROWS = 0.1  # share of the speed across at which an edge's force is whole
+LINK = np.dtype(ints("body point points") + floats("start along", 3) + floats("radius_m cn ct"))
+EDGE = np.dtype(ints("body") + floats("at t n", 3) + floats("radius_m added_mass_kg_m"))
+RAMP_SHARE = 0.1  # an edge's force is full from this share of the speed across
 
 
-def pack_links(links: Sequence[tuple[int, Slender]], density_kg_m3: float) -> tuple[np.ndarray, np.ndarray]:
-    """Of (place of the body, link): LINK, and (point, 2) of all: place along the link and weight, in metres."""
+def pack_links(links: Sequence[tuple[int, Slender]], density_kg_m3: float) -> tuple[Records, Floats]:
+    """LINK records of (index of the body, link), and (point, 2) of all links: distance along it and weight, in m."""
     rows, points = np.zeros(len(links), LINK), np.zeros((0, 2))
     for row, (body, link) in zip(rows, links, strict=True):
         length = float(np.linalg.norm(np.subtract(link.to_m, link.from_m)))
@@ -57,20 +54,20 @@ def pack_links(links: Sequence[tuple[int, Slender]], density_kg_m3: float) -> tu
     return rows, points
 
 
-def pack_edges(edges: Sequence[tuple[int, Edge]], density_kg_m3: float) -> np.ndarray:
-    """Of (place of the body, edge)."""
+def pack_edges(edges: Sequence[tuple[int, Edge]], density_kg_m3: float) -> Records:
+    """EDGE records of (index of the body, edge)."""
     rows = np.zeros(len(edges), EDGE)
     for row, (body, edge) in zip(rows, edges, strict=True):
         row["body"], row["at"], row["t"] = body, edge.at_m, -unit(edge.out)
         row["n"] = np.cross(unit_across(edge.across, row["t"]), row["t"])
         row["radius_m"] = 0.5 * edge.span_m
-        row["carried_kg_m"] = density_kg_m3 * np.pi * edge.span_m**2 / 4
+        row["added_mass_kg_m"] = density_kg_m3 * np.pi * edge.span_m**2 / 4
     return rows
 
 
 @inner
-def circle_share(height, radius):
-    """Share of a circle's area that is under water, its middle at `height`."""
+def immersed_share(height: float, radius: float) -> float:
+    """Share of a circle's area that is under water, with its centre at `height` (m)."""
     x = -height / radius
     if x <= -1.0:
         return 0.0
@@ -80,54 +77,50 @@ def circle_share(height, radius):
 
 
 @inner
-def resist_links(bodies, links, link_points, surface):
-    """Take the resistance of slender links off what their bodies ask for; surface says if the water has one."""
+def apply_links(bodies: Records, links: Records, link_points: Floats, surface: bool) -> None:
+    """Apply the resistance of slender links to their bodies; `surface`: the water has a surface."""
     for i in range(len(links)):
         link = links[i]
         body = bodies[link.body]
         turn = matrix(body.turn)
-        along = turned(turn, vector(link.along, 0))
-        start = add(vector(body.at, 0), turned(turn, vector(link.start, 0)))
-        w = vector(body.velocity, 3)
-        v = minus(add(vector(body.velocity, 0), cross(w, start)), vector(body.stream, 0))
+        along = rotate(turn, vector(link.along, 0))
+        start = add(vector(body.at, 0), rotate(turn, vector(link.start, 0)))
+        v = velocity_through_water(body, start)
         v_t = dot(v, along)
-        v = minus(v, scale(v_t, along))
-        turning = cross(w, along)  # across the link: v_t is the same all along it
+        v = subtract(v, scale(v_t, along))
+        turning = cross(vector(body.velocity, 3), along)  # across the link: v_t is the same all along it
         height, slope = body.height_m + dot(vector(body.up, 0), start), dot(vector(body.up, 0), along)
         force, moment, wet = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0
         for p in range(link.point, link.point + link.points):
             x, weight = link_points[p, 0], link_points[p, 1]
             if surface:
-                weight *= circle_share(height + slope * x, link.radius_m)
+                weight *= immersed_share(height + slope * x, link.radius_m)
             v_n = add(v, scale(x, turning))
             here = scale(-link.cn * weight * math.sqrt(dot(v_n, v_n)), v_n)
             force, moment = add(force, here), add(moment, scale(x, here))
             wet += weight
         force = add(force, scale(-link.ct * wet * abs(v_t) * v_t, along))
-        put(body.force, 0, minus(vector(body.force, 0), force))
-        torque = add(cross(start, force), cross(along, moment))
-        put(body.force, 3, minus(vector(body.force, 3), torque))
+        apply_force(body, force, add(cross(start, force), cross(along, moment)))
 
 
 @inner
-def shed_edges(bodies, edges, surface):
-    """Take the forces at edges off what their bodies ask for; surface says if the water has one."""
+def apply_edges(bodies: Records, edges: Records, surface: bool) -> None:
+    """Apply the forces at edges to their bodies; `surface`: the water has a surface."""
     for i in range(len(edges)):
         edge = edges[i]
         body = bodies[edge.body]
         turn = matrix(body.turn)
-        t = turned(turn, vector(edge.t, 0))
-        at = add(vector(body.at, 0), turned(turn, vector(edge.at, 0)))
-        v = minus(add(vector(body.velocity, 0), cross(vector(body.velocity, 3), at)), vector(body.stream, 0))
+        t = rotate(turn, vector(edge.t, 0))
+        at = add(vector(body.at, 0), rotate(turn, vector(edge.at, 0)))
+        v = velocity_through_water(body, at)
         u = dot(v, t)
         if u <= 0.0:
             continue
-        n = turned(turn, vector(edge.n, 0))
+        n = rotate(turn, vector(edge.n, 0))
         w = dot(v, n)
         across = math.sqrt(max(dot(v, v) - u * u, 0.0))
-        k = edge.carried_kg_m * (u / (GROWS * across) if u < GROWS * across else 1.0)
+        k = edge.added_mass_kg_m * (u / (RAMP_SHARE * across) if u < RAMP_SHARE * across else 1.0)
         if surface:
-            k *= circle_share(body.height_m + dot(vector(body.up, 0), at), edge.radius_m)
-        force = minus(scale(0.5 * k * w * w, t), scale(k * w * u, n))
-        put(body.force, 0, minus(vector(body.force, 0), force))
-        put(body.force, 3, minus(vector(body.force, 3), cross(at, force)))
+            k *= immersed_share(body.height_m + dot(vector(body.up, 0), at), edge.radius_m)
+        force = subtract(scale(0.5 * k * w * w, t), scale(k * w * u, n))
+        apply_force(body, force, cross(at, force))

@@ -1,20 +1,20 @@
-"""Linear waves on deep water: where the surface stands, and how the water moves below it.
+"""Linear waves on deep water: the position of the surface, and the motion of the water below it.
 
-A wave of amplitude A, frequency w and number k = w^2 / g raises the surface by A cos(k.x - w t + phase), and all
-of it decays with depth by exp(k z). All waves ride on the current. Each body meets the water of one place, the
-middle of its hull or else its origin: waves must be long beside a body. There a plane stands for the pressure
-around, p = -rho g (height + up . r), with
+A wave of amplitude A, frequency w and wave number k = w^2 / g raises the surface by A cos(k.x - w t + phase). Its
+motion decays with depth by exp(k z). All waves drift with the current. Each body takes the water at one point, the
+middle of its hull or else its origin: waves must be long compared with a body. There the pressure is that of a plane,
+p = -rho g (height + up . r), with
 
     up = the world's up + (the acceleration of the water's particles, du/dt + u.grad u) / g
 
-and the height by Bernoulli, so that a hull deep under water is pushed by rho V (g + acceleration), the
-Froude-Krylov force, and one at the surface by the same for what of it is below the tilted plane. With u.grad u
-and u^2 / 2 a lone wave is right to the second order (Stokes), and a body like water goes where the water goes.
-Above z = 0 nothing decays: short waves would grow without bound on the crests of long ones.
+and the height by Bernoulli. So the force on a hull deep under water is rho V (g + acceleration), the Froude-Krylov
+force. On a hull at the surface it is that of its part below the tilted plane. With u.grad u and u^2 / 2 a single wave
+is right to second order (Stokes). A body of the density of water then moves with the water. Above z = 0 nothing
+decays: short waves would grow without bound on the crests of long ones.
 
-The water's velocity there is what drag, foils, edges and slender links meet. Carried water moves by Kirchhoff's
-equations in the frame that moves with the water, M_A (dv/dt - acceleration) and its turning with v - u. Left out:
-how waves differ along a body, and the waves that a body makes itself (diffraction and radiation damping).
+Drag, foils, edges and slender links see the velocity of the water there. The added mass moves by Kirchhoff's equations
+in the frame that moves with the water: M_A (dv/dt - acceleration), and its rotation with v - u. Left out: how waves
+change along a body, and the waves that a body makes itself (diffraction and radiation damping).
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ import math
 
 import numpy as np
 
-from caudal.sim_plant.base.arrays import F
 from caudal.sim_plant.base.jit import inner
 from caudal.sim_plant.base.spatial import (
     add,
@@ -31,29 +30,31 @@ from caudal.sim_plant.base.spatial import (
     dot,
     inertia_times,
     matrix,
-    minus,
-    put,
+    rotate,
+    rotate_back,
     scale,
-    turned,
-    turned_back,
+    store,
+    subtract,
     vector,
 )
+from caudal.sim_plant.base.types import Record, Records, Vec3, floats
 from caudal.sim_plant.tables.water import Jonswap, Wave
+from caudal.sim_plant.water.wrench import apply_force
 
-# Direction is where it goes, world x and y.
-WAVE = np.dtype([("amplitude_m", F), ("rad_s", F), ("rad_m", F), ("direction", F, 2), ("phase_rad", F)])
-BAND = (0.6, 3.0)  # of a spectrum's peak frequency: outside lies less than a fiftieth of its energy
+# Direction of travel: world x and y.
+WAVE = np.dtype(floats("amplitude_m rad_s rad_m phase_rad") + floats("direction", 2))
+BAND = (0.6, 3.0)  # of a spectrum's peak frequency; less than 2 % of the energy is outside
 
 
 def spectrum_waves(sea: Jonswap) -> list[Wave]:
-    """One wave each equal part of the band, somewhere in it, with that part's share of the energy."""
+    """Waves of a JONSWAP sea: one in each equal part of the band, at random in it, with the energy of that part."""
     rng = np.random.default_rng(sea.seed)
     width = (BAND[1] - BAND[0]) / sea.components
     ratio = BAND[0] + width * (np.arange(sea.components) + rng.random(sea.components))  # to the peak
     sigma = np.where(ratio <= 1.0, 0.07, 0.09)
     peaked = sea.gamma ** np.exp(-((ratio - 1.0) ** 2) / (2 * sigma**2))
     density = ratio**-5 * np.exp(-1.25 * ratio**-4) * peaked
-    # Significant height is four times the root of the mean square, the sum of half the squares.
+    # Significant height is four times the RMS elevation; its square is the sum of half the squared amplitudes.
     amplitudes = sea.significant_m / 4 * np.sqrt(2 * density / density.sum())
     phases = rng.uniform(0.0, 360.0, sea.components)
     return [
@@ -67,7 +68,8 @@ def spectrum_waves(sea: Jonswap) -> list[Wave]:
     ]
 
 
-def pack_waves(waves: list[Wave], gravity_m_s2: float) -> np.ndarray:
+def pack_waves(waves: list[Wave], gravity_m_s2: float) -> Records:
+    """WAVE records."""
     rows = np.zeros(len(waves), WAVE)
     for row, wave in zip(rows, waves, strict=True):
         heading = math.radians(wave.heading_deg)
@@ -81,13 +83,13 @@ def pack_waves(waves: list[Wave], gravity_m_s2: float) -> np.ndarray:
 
 
 @inner
-def water_at(waves, x, y, z, time_s):
-    """(how far the waves raise the pressure's head (m), velocity, acceleration of the water), world axes.
+def wave_motion(waves: Records, x: float, y: float, z: float, time_s: float) -> tuple[float, Vec3, Vec3]:
+    """(rise of the pressure head (m), velocity, acceleration of the water) of all waves at a point, world axes.
 
-    x and y drift with the current.
+    x and y are relative to water that drifts with the current.
     """
     v, a, raised = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0
-    # Its gradient is symmetric, and what flows in across flows out up: five numbers.
+    # The velocity gradient is symmetric and has no trace: five numbers.
     xx, xy, yy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0
     depth = min(z, 0.0)
     for i in range(len(waves)):
@@ -102,57 +104,56 @@ def water_at(waves, x, y, z, time_s):
         k *= w
         xx, xy, yy = xx - k * s * dx * dx, xy - k * s * dx * dy, yy - k * s * dy * dy
         xz, yz = xz + k * c * dx, yz + k * c * dy
-    carried = (
+    convective = (
         xx * v[0] + xy * v[1] + xz * v[2],
         xy * v[0] + yy * v[1] + yz * v[2],
         xz * v[0] + yz * v[1] - (xx + yy) * v[2],
     )
-    return raised, v, add(a, carried)
+    return raised, v, add(a, convective)
 
 
 @inner
-def calm(water, bodies):
-    """Still water: every body meets the world's own surface and no stream."""
+def set_still_water(water: Record, bodies: Records) -> None:
+    """Still water: give every body the surface of the world and no water velocity."""
     for i in range(len(bodies)):
         body = bodies[i]
-        put(body.up, 0, vector(water.up, 0))
-        body.height_m, body.share = water.height_m, 1.0
+        store(body.up, 0, vector(water.up, 0))
+        body.height_m, body.immersed_share = water.height_m, 1.0
 
 
 @inner
-def ride(water, bodies, waves):
-    """Give every placed body that meets any the water around it: plane of the surface, velocity, acceleration."""
+def set_wave_motion(water: Record, bodies: Records, waves: Records) -> None:
+    """Give every placed body the water around it: surface plane, velocity and acceleration, base axes."""
     frame, time_s = matrix(water.turn), water.time_s
     for i in range(len(bodies)):
         body = bodies[i]
         if not body.wet:
             continue
-        middle = add(vector(body.at, 0), turned(matrix(body.turn), vector(body.wave_at, 0)))
-        there = add(vector(water.at, 0), turned(frame, middle))
+        middle = add(vector(body.at, 0), rotate(matrix(body.turn), vector(body.wave_at, 0)))
+        there = add(vector(water.at, 0), rotate(frame, middle))
         drifted = scale(time_s, vector(water.current_m_s, 0))
-        raised, v, a = water_at(waves, there[0] - drifted[0], there[1] - drifted[1], there[2], time_s)
-        acceleration = turned_back(frame, a)
+        raised, v, a = wave_motion(waves, there[0] - drifted[0], there[1] - drifted[1], there[2], time_s)
+        acceleration = rotate_back(frame, a)
         up = add(vector(water.up, 0), scale(1.0 / water.gravity_m_s2, acceleration))
-        put(body.up, 0, up)
+        store(body.up, 0, up)
         head = raised - 0.5 * dot(v, v) / water.gravity_m_s2
         body.height_m = there[2] - head - dot(up, middle)
-        body.share = 1.0
-        put(body.stream, 0, turned_back(frame, v))
-        put(body.stream_rate, 0, acceleration)
+        body.immersed_share = 1.0
+        store(body.water_velocity, 0, rotate_back(frame, v))
+        store(body.water_acceleration, 0, acceleration)
 
 
 @inner
-def carry(body):
-    """Put right what a weighed body asks for its carried water, which was taken to be at rest around."""
+def apply_carried_water(body: Record) -> None:
+    """Correct a body's bias force for the motion of its added mass; body_bias takes the water to be at rest."""
     turn, at = matrix(body.turn), vector(body.at, 0)
-    w = turned_back(turn, vector(body.velocity, 3))
-    v = turned_back(turn, add(vector(body.velocity, 0), cross(vector(body.velocity, 3), at)))
-    u, still = turned_back(turn, vector(body.stream, 0)), (0.0, 0.0, 0.0)
+    w = rotate_back(turn, vector(body.velocity, 3))
+    v = rotate_back(turn, add(vector(body.velocity, 0), cross(vector(body.velocity, 3), at)))
+    u, zero = rotate_back(turn, vector(body.water_velocity, 0)), (0.0, 0.0, 0.0)
     p, _ = inertia_times(body.added, v, w)
-    p_u, h_u = inertia_times(body.added, u, still)
-    f, n = inertia_times(body.added, turned_back(turn, vector(body.stream_rate, 0)), still)
-    force = turned(turn, add(f, cross(w, p_u)))
-    turning = minus(cross(v, p), cross(minus(v, u), minus(p, p_u)))
-    torque = turned(turn, add(add(n, cross(w, h_u)), turning))
-    put(body.force, 0, minus(vector(body.force, 0), force))
-    put(body.force, 3, minus(vector(body.force, 3), add(torque, cross(at, force))))
+    p_u, h_u = inertia_times(body.added, u, zero)
+    f, n = inertia_times(body.added, rotate_back(turn, vector(body.water_acceleration, 0)), zero)
+    force = rotate(turn, add(f, cross(w, p_u)))
+    turning = subtract(cross(v, p), cross(subtract(v, u), subtract(p, p_u)))
+    torque = rotate(turn, add(add(n, cross(w, h_u)), turning))
+    apply_force(body, force, add(torque, cross(at, force)))

@@ -1,1 +1,1 @@
-"""Worlds that hold vehicles, and the kernel call that moves all of them on by one step."""
+"""Worlds with their vehicles, and the kernels that step them."""

@@ -1,9 +1,10 @@
-"""How near a tree's skin comes to what stands in the world: the least distance of its points since the last look.
+"""Clearance of a tree's skin from the obstacles of the world: the least of its points since the last observation.
 
-A point is a ball on one of the tree's bodies. Its clearance is its distance from a sphere, from a cylinder (upright,
-without ends), from the pool's walls and from the floor, less both radii; below 0 it is inside. The surface is no
-obstacle. After every step the least of all points is kept if it is the least so far, so that what happens between two
-looks is seen. Nothing here pushes: contacts are the hull's affair (scene/contact.py).
+A point is a ball on one of the tree's bodies. Its clearance is its distance from the nearest obstacle, less both
+radii; below 0 it is inside. Obstacles are spheres, upright cylinders of unlimited height, the pool's walls and the
+floor. The water's surface is no obstacle. After every step the least clearance of all points is kept if it is the
+least so far, so that observations include what happens between them. Nothing here pushes: contacts are those of hulls
+(scene/contact.py).
 """
 
 from __future__ import annotations
@@ -13,32 +14,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from caudal.sim_plant.base.arrays import F, Flat, N
+from caudal.sim_plant.base.arrays import Flat, Tree
 from caudal.sim_plant.base.jit import compiled, inner
-from caudal.sim_plant.base.spatial import add, matrix, turned, vector
+from caudal.sim_plant.base.spatial import add, matrix, rotate, vector
+from caudal.sim_plant.base.types import Floats, Records, Vec3, floats, ints
 from caudal.sim_plant.tables.read import PlantSpec, WorldSpec
-from caudal.sim_plant.tables.skin import Piece
+from caudal.sim_plant.tables.skin import SkinPiece
 from caudal.sim_plant.tree.model import Model
-from caudal.sim_plant.tree.recursion import place
+from caudal.sim_plant.tree.recursion import place_bodies
 
-SEEN = [
+SKIN_TRUTH_FIELDS = [
     "skin_clearance_m",
     "skin_point",
-]  # the point's number counts through the pieces; -1 without an obstacle
-SOLID = [
-    "the wall at x = 0",
-    "the wall at x = world.length_m",
-    "the wall at y = 0",
-    "the wall at y = world.width_m",
-]
-SOLID += ["the floor"]
+]  # points are numbered through the pieces; -1: no obstacle
+WALL_NAMES = ["the wall at x = 0", "the wall at x = world.length_m", "the wall at y = 0"]
+WALL_NAMES += ["the wall at y = world.width_m", "the floor"]
 
-POINT = np.dtype([("body", N), ("at_m", F, 3), ("radius_m", F)])  # at_m in its body's frame
+POINT = np.dtype(ints("body") + floats("at_m", 3) + floats("radius_m"))  # at_m in its body's frame
 
 
-def pack_skin(skin: Sequence[Piece], model: Model | None) -> np.ndarray:
+def pack_skin(skin: Sequence[SkinPiece], model: Model | None) -> Records:
     """POINT records, piece by piece."""
-    if model is None:  # disagreements() has found no skin there
+    if model is None:  # validate_plant refuses a skin there
         return np.zeros(0, POINT)
     points = np.zeros(sum(piece.points for piece in skin), POINT)
     first = 0
@@ -50,9 +47,9 @@ def pack_skin(skin: Sequence[Piece], model: Model | None) -> np.ndarray:
     return points
 
 
-def begin_clear(spec: PlantSpec, world: WorldSpec, model: Model, flat: Flat, i: int, x: np.ndarray) -> None:
-    """Refuse a vehicle whose skin is inside something where it starts, in state x."""
-    gap_m, point, obstacle = begin(flat, model.flat, i, x)
+def check_start(spec: PlantSpec, world: WorldSpec, model: Model, flat: Flat, i: int, x: Floats) -> None:
+    """Refuse a vehicle whose skin is inside an obstacle in its first state x."""
+    gap_m, point, obstacle = start_clearance(flat, model.flat, i, x)
     if gap_m < 0.0:
         raise ValueError(
             f"{model.label}: it starts {-gap_m:.3g} m inside {_obstacle_name(obstacle, len(world.cylinders))} with "
@@ -60,29 +57,29 @@ def begin_clear(spec: PlantSpec, world: WorldSpec, model: Model, flat: Flat, i: 
         )
 
 
-def _point_name(skin: Sequence[Piece], point: int) -> str:
+def _point_name(skin: Sequence[SkinPiece], point: int) -> str:
     for k, piece in enumerate(skin):
         if point < piece.points:
             return f"point {point} of plant.skin.{k}, on {piece.body}"
         point -= piece.points
-    raise IndexError("a skin has no more points than its pieces")
+    raise IndexError("the skin's pieces have fewer points")
 
 
 def _obstacle_name(obstacle: int, cylinders: int) -> str:
-    if obstacle < len(SOLID):
-        return SOLID[obstacle]
-    obstacle -= len(SOLID)
+    if obstacle < len(WALL_NAMES):
+        return WALL_NAMES[obstacle]
+    obstacle -= len(WALL_NAMES)
     return f"world.cylinders.{obstacle}" if obstacle < cylinders else f"world.spheres.{obstacle - cylinders}"
 
 
 @inner
-def obstacle_gap(flat, p, most):
-    """(gap of a point of no size from the nearest obstacle, which) if nearer than `most`; else (most, -1).
+def nearest_obstacle(flat: Flat, p: Vec3, limit_m: float) -> tuple[float, int]:
+    """(gap of a point from the nearest obstacle in m, the obstacle) if less than limit_m; else (limit_m, -1).
 
     Obstacles are numbered: four walls, the floor, cylinders, spheres.
     """
     world = flat.world[0]
-    gap, which = most, -1
+    gap, which = limit_m, -1
     if world.pool:
         if p[0] < gap:
             gap, which = p[0], 0
@@ -108,47 +105,47 @@ def obstacle_gap(flat, p, most):
 
 
 @inner
-def nearest(flat, tree, i):
-    """(clearance of body i's skin, which of its points, which obstacle); its tree is placed."""
+def nearest_skin_point(flat: Flat, tree: Tree, i: int) -> tuple[float, int, int]:
+    """(clearance of body i's skin in m, the point, the obstacle) at the least clearance; its tree is placed."""
     body, water = flat.bodies[i], tree.water[0]
     base_turn, base_at = matrix(water.turn), vector(water.at, 0)
-    least, whose, what = np.inf, -1, -1
+    least, nearest, obstacle = np.inf, -1, -1
     for k in range(body.skin_points):
         point = flat.skin[body.first_skin + k]
         one = tree.bodies[point.body]
-        p = add(vector(one.at, 0), turned(matrix(one.turn), vector(point.at_m, 0)))
-        p = add(base_at, turned(base_turn, p))
-        gap, which = obstacle_gap(flat, p, least + point.radius_m)
+        p = add(vector(one.at, 0), rotate(matrix(one.turn), vector(point.at_m, 0)))
+        p = add(base_at, rotate(base_turn, p))
+        gap, which = nearest_obstacle(flat, p, least + point.radius_m)
         if which >= 0:
-            least, whose, what = gap - point.radius_m, k, which
-    return least, whose, what
+            least, nearest, obstacle = gap - point.radius_m, k, which
+    return least, nearest, obstacle
 
 
 @inner
-def feel(flat, tree, i, x):
-    """Keep body i's clearance if it is the least since the last look."""
-    place(tree, x)
-    gap, point, _ = nearest(flat, tree, i)
+def update_clearance(flat: Flat, tree: Tree, i: int, x: Floats) -> None:
+    """Keep body i's clearance if it is the least since the last observation."""
+    place_bodies(tree, x)
+    gap, point, _ = nearest_skin_point(flat, tree, i)
     body = flat.bodies[i]
-    if gap < body.skin_m:
-        body.skin_m, body.skin_point = gap, point
+    if gap < body.skin_clearance_m:
+        body.skin_clearance_m, body.skin_point = gap, point
 
 
 @inner
-def tell_skin(flat, tree, i, out):
-    """Put SEEN at the end of `out`, and begin afresh with what is now; the tree is placed."""
+def observe_skin(flat: Flat, tree: Tree, i: int, out: Floats) -> None:
+    """Write SKIN_TRUTH_FIELDS to the end of `out` and restart from the present clearance; the tree is placed."""
     body, last = flat.bodies[i], len(out) - 1
-    gap, point, _ = nearest(flat, tree, i)
-    if gap < body.skin_m:
-        body.skin_m, body.skin_point = gap, point
-    out[last - 1], out[last] = body.skin_m, body.skin_point
-    body.skin_m, body.skin_point = gap, point
+    gap, point, _ = nearest_skin_point(flat, tree, i)
+    if gap < body.skin_clearance_m:
+        body.skin_clearance_m, body.skin_point = gap, point
+    out[last - 1], out[last] = body.skin_clearance_m, body.skin_point
+    body.skin_clearance_m, body.skin_point = gap, point
 
 
 @compiled
-def begin(flat, tree, i, x):
-    """Body i's skin at its start: (clearance, point, obstacle)."""
-    place(tree, x)
-    gap, point, obstacle = nearest(flat, tree, i)
-    flat.bodies[i].skin_m, flat.bodies[i].skin_point = gap, point
+def start_clearance(flat: Flat, tree: Tree, i: int, x: Floats) -> tuple[float, int, int]:
+    """Start body i's skin: (clearance in m, point, obstacle)."""
+    place_bodies(tree, x)
+    gap, point, obstacle = nearest_skin_point(flat, tree, i)
+    flat.bodies[i].skin_clearance_m, flat.bodies[i].skin_point = gap, point
     return gap, point, obstacle

@@ -1,17 +1,17 @@
-"""What breaks inside the plant: a chamber, a battery. Other faults stand at its door (tools/faults/kinds.py)."""
+"""Faults inside the plant: chamber and battery. Other faults act at its interface (tools/faults/kinds.py)."""
 
 from caudal.sim_plant.world.world import Body
 
 
 def leak(body: Body, valve: str, share: float) -> None:
-    """From now on the valve's chamber holds less, by this share; 0 mends it."""
+    """From now on the chamber of this valve holds a smaller share of its pressure; share 0 clears the fault."""
     flat = body._world._flat
     row = flat.actuators[flat.bodies[body.index]["first_actuator"] + body.actuators.index(valve)]
     row["leak_us"], row["leak_share"] = body.time_us, share
 
 
 def sag(body: Body, volts: float) -> None:
-    """From now on the battery gives so much less, and with a negative number more again."""
+    """From now on the battery's voltage is lower by this much (V); a negative number raises it again."""
     row = body._world._flat.bodies[body.index]
     row["full_v"] -= volts
     row["empty_v"] -= volts

@@ -1,15 +1,16 @@
-"""Soft joints: what the pressures of three chambers make of the springs of four joints, once a step.
+"""Soft joints: the pressures of three chambers set the springs of four joints, once per step.
 
-A chamber under pressure grows longer, and the joint bends away from it: by the vector sum P of the pressures, seen
-along the axis, and by gain_two more for what presses against itself (Sum - |P|). The four joints are a universal
-joint between two slides: turned by th1 about y and th2 about z, its far axis is (c1 c2, s2, -s1 c2), and slides of
-half the arc's length times tan(b/2)/(b/2) put its far end where an arc of the bend b has it.
+A chamber under pressure gets longer, and the joint bends away from it. The bend follows the vector sum P of the
+pressures, seen along the axis, with gain_two in addition for pressures that oppose each other (Sum - |P|). The four
+joints are a universal joint between two slides. Rotated by th1 about y and th2 about z, its far axis is
+(c1 c2, s2, -s1 c2). Slides of half the arc's length times tan(b/2)/(b/2) put its far end where an arc of the bend b has
+it.
 
-Angles to that axis exist for every bend, but not without a leap: beyond a quarter turn in the plane of y, th1 would
-jump by half a turn. So near that plane, from NEAR_RAD on, they go over to the bend's parts along y and z. The axis
-is exact up to NEAR_RAD, in the planes of y and z, and more than asin(BESIDE) beside the plane of y, where the other
-chambers of a regular three bend to; between, it is off by up to 12 degrees at a quarter turn and 30 at FULL_RAD.
-Beyond FULL_RAD, where no joint gets, the angles grow with the bend, so that a blocked joint's torque does.
+Angles to that axis exist for every bend, but not without a jump: beyond a quarter turn in the plane of y, th1 would
+jump by half a turn. So near that plane, from NEAR_RAD on, they blend into the bend's components along y and z. The
+axis is exact up to NEAR_RAD, in the planes of y and z, and more than asin(BLEND_COSINE) from the plane of y. There the
+other two of three regular chambers bend it to. In between it is off by up to 12 degrees at a quarter turn and 30 at
+FULL_RAD. Beyond FULL_RAD, which no joint reaches, the angles grow with the bend, and so does a blocked joint's torque.
 """
 
 from __future__ import annotations
@@ -19,32 +20,25 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from caudal.sim_plant.base.arrays import F, N
 from caudal.sim_plant.base.jit import inner
-from caudal.sim_plant.tables.soft_joints import Soft
+from caudal.sim_plant.base.types import Floats, Record, Records, floats, ints
+from caudal.sim_plant.tables.soft_joints import SoftJoint
 from caudal.sim_plant.tree.model import Model
 
 NEAR_RAD, FAR_RAD, FULL_RAD = math.radians(60.0), math.radians(85.0), 2.0
-BESIDE = 0.7
+BLEND_COSINE = 0.7
 
-# As they stand in the table.
-SAME: tuple[str, ...] = (
-    "length_m",
-    "stretch_m_per_pa",
-    "bend_rad_per_pa",
-    "stiffness_n_m_rad",
-    "stiff_share",
+COPIED_KEYS = (
+    "length_m stretch_m_per_pa bend_rad_per_pa stiffness_n_m_rad stiff_share soft_pa stiff_pa axial_n_per_m"
 )
-SAME += ("soft_pa", "stiff_pa", "axial_n_per_m")
 SOFT = np.dtype(
-    # the bodies that its joints carry, in their tree; its chambers' valves among all actuators, or -1; where they stand
-    [("body", N, 4), ("valve", N, 3), ("y", F, 3), ("z", F, 3), ("gain_per_pa", F)]
-    + [(key, F) for key in SAME]
+    # bodies of its joints, in their tree; its chambers' valves among all actuators, or -1; direction of each chamber
+    ints("body", 4) + ints("valve", 3) + floats("y z", 3) + floats("gain_per_pa") + floats(COPIED_KEYS)
 )
 
 
-def pack_softs(softs: Mapping[str, Soft], model: Model, valves: Mapping[str, int]) -> np.ndarray:
-    """SOFT records; a chamber whose valve has no place in `valves` stays empty."""
+def pack_softs(softs: Mapping[str, SoftJoint], model: Model, valves: Mapping[str, int]) -> Records:
+    """SOFT records; a chamber whose valve is not in `valves` stays without pressure."""
     rows = np.zeros(len(softs), SOFT)
     carried = {body.joint.name: body.name for body in model.spec.body if body.joint}
     for row, soft in zip(rows, softs.values(), strict=True):
@@ -52,40 +46,40 @@ def pack_softs(softs: Mapping[str, Soft], model: Model, valves: Mapping[str, int
         row["valve"] = [valves.get(chamber, -1) for chamber in soft.chambers]
         row["y"], row["z"] = np.cos(np.radians(soft.at_deg)), np.sin(np.radians(soft.at_deg))
         row["gain_per_pa"] = soft.gain_two / soft.two_pa
-        for key in SAME:
+        for key in COPIED_KEYS.split():
             row[key] = getattr(soft, key)
     return rows
 
 
-def lay_out(softs: Mapping[str, Soft], model: Model, x: np.ndarray) -> None:
-    """Put soft joints in a state where they rest without pressure: straight, at their length."""
+def set_rest_positions(softs: Mapping[str, SoftJoint], model: Model, x: Floats) -> None:
+    """Set soft joints in a state to their rest without pressure: straight, at their length."""
     for soft in softs.values():
         for joint in (soft.joints[0], soft.joints[3]):
             x[model.q[joint]] = 0.5 * soft.length_m
 
 
 @inner
-def smooth(share):
-    """From 0 at 0 to 1 at 1, level at both."""
+def smoothstep(share: float) -> float:
+    """Cubic step from 0 at 0 to 1 at 1, with slope 0 at both ends."""
     share = min(max(share, 0.0), 1.0)
     return share * share * (3.0 - 2.0 * share)
 
 
 @inner
-def rest_angles(bend_rad, y, z):
-    """th1 and th2 for a bend towards the unit vector (y, z)."""
+def rest_angles(bend_rad: float, y: float, z: float) -> tuple[float, float]:
+    """th1 and th2 (rad) of a bend towards the unit vector (y, z)."""
     b = min(bend_rad, FULL_RAD)
     th1 = math.atan2(-math.sin(b) * z, math.cos(b))
     th2 = math.asin(min(max(math.sin(b) * y, -1.0), 1.0))
-    by_parts = smooth((b - NEAR_RAD) / (FAR_RAD - NEAR_RAD)) * smooth(1.0 - abs(z) / BESIDE)
-    th1 += by_parts * (-b * z - th1)
-    th2 += by_parts * (b * y - th2)
+    blend = smoothstep((b - NEAR_RAD) / (FAR_RAD - NEAR_RAD)) * smoothstep(1.0 - abs(z) / BLEND_COSINE)
+    th1 += blend * (-b * z - th1)
+    th2 += blend * (b * y - th2)
     return th1 - (bend_rad - b) * z, th2 + (bend_rad - b) * y
 
 
 @inner
-def press(soft, actuators, bodies):
-    """Set stiffness and rest of one soft joint's four springs by its chambers' mean pressures in this step."""
+def set_soft_springs(soft: Record, actuators: Records, bodies: Records) -> None:
+    """Set stiffness and rest of a soft joint's four springs from its chambers' mean pressures in this step."""
     total, y, z = 0.0, 0.0, 0.0
     for c in range(3):
         if soft.valve[c] >= 0:
@@ -93,11 +87,11 @@ def press(soft, actuators, bodies):
             total += pressure_pa
             y -= pressure_pa * soft.y[c]
             z -= pressure_pa * soft.z[c]
-    together = math.hypot(y, z)
-    bend_rad = soft.bend_rad_per_pa * together * (1.0 + soft.gain_per_pa * (total - together))
+    resultant = math.hypot(y, z)
+    bend_rad = soft.bend_rad_per_pa * resultant * (1.0 + soft.gain_per_pa * (total - resultant))
     th1, th2, half = 0.0, 0.0, 0.5 * min(bend_rad, FULL_RAD)
-    if together > 0.0:
-        th1, th2 = rest_angles(bend_rad, y / together, z / together)
+    if resultant > 0.0:
+        th1, th2 = rest_angles(bend_rad, y / resultant, z / resultant)
     slide_m = 0.5 * (soft.length_m + soft.stretch_m_per_pa * total / 3.0)
     slide_m *= math.tan(half) / half if half > 1e-4 else 1.0 + half * half / 3.0
     stiffened = min(max((0.5 * total - soft.soft_pa) / (soft.stiff_pa - soft.soft_pa), 0.0), 1.0)

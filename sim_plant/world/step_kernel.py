@@ -1,27 +1,45 @@
-"""The compiled calls that a world makes: one step of everything, and looking at one body."""
+"""Kernels that a world of Strouhal vehicles calls: step all of it, place a body, observe a body."""
 
 from __future__ import annotations
 
-from caudal.sim_plant.base.jit import compiled
-from caudal.sim_plant.parts.actuators import drive, post, tell
-from caudal.sim_plant.parts.sensors import sample_due, target_at
-from caudal.sim_plant.scene.contact import clearance_m, place_hull, settle
-from caudal.sim_plant.water.strouhal import swim
+from caudal.sim_plant.base.arrays import Flat
+from caudal.sim_plant.base.jit import compiled, inner
+from caudal.sim_plant.base.types import Floats
+from caudal.sim_plant.parts.actuators import observe_actuators, queue_commands, step_actuators
+from caudal.sim_plant.parts.sensors import sample_due
+from caudal.sim_plant.scene.contact import clearance_m, place_hull, resolve_contacts
+from caudal.sim_plant.water.strouhal import step_swimmer
 
-__all__ = ["advance", "clearance_m", "observe", "put", "sample_due", "target_at"]
+QUEUE_FULL, DIVERGED = 1, 2
 
 
-LINE_FULL, DIVERGED = 1, 2
+@inner
+def queue_all(flat: Flat) -> int:
+    """Queue the new commands and sample the due sensors of all bodies; the body whose queue is full, or -1."""
+    for i in range(len(flat.bodies)):
+        if flat.written[i] and not queue_commands(flat, i):
+            return i
+        sample_due(flat, i)
+    return -1
+
+
+@inner
+def save_pose(flat: Flat, i: int) -> None:
+    """Save the pose, speed and joint angles of body i before a step."""
+    body = flat.bodies[i]
+    body.old_x_m, body.old_y_m = body.x_m, body.y_m
+    body.old_heading_rad, body.old_speed_m_s = body.heading_rad, body.speed_m_s
+    for k in range(body.first_joint, body.first_joint + body.joints):
+        flat.joints[k].old_rad = flat.joints[k].angle_rad
 
 
 @compiled
-def advance(flat, duration_us, step_us):
-    """Step the world by duration_us. Returns (what went wrong: 0 or LINE_FULL; whose line of pulses that is)."""
+def advance(flat: Flat, duration_us: int, step_us: int) -> tuple[int, int]:
+    """Step the world by duration_us; returns (0, or QUEUE_FULL; the index of the body at fault)."""
     world = flat.world[0]
-    for i in range(len(flat.bodies)):
-        if flat.written[i] and not post(flat, i):
-            return LINE_FULL, i
-        sample_due(flat, i)
+    full = queue_all(flat)
+    if full >= 0:
+        return QUEUE_FULL, full
     end_us = world.time_us + duration_us
     while world.time_us < end_us:
         dt_us = min(step_us, end_us - world.time_us)
@@ -29,14 +47,11 @@ def advance(flat, duration_us, step_us):
         now_s = (world.time_us + dt_us) * 1e-6
         for i in range(len(flat.bodies)):
             body = flat.bodies[i]
-            body.old_x_m, body.old_y_m = body.x_m, body.y_m
-            body.old_heading_rad, body.old_speed_m_s = body.heading_rad, body.speed_m_s
-            for k in range(body.first_joint, body.first_joint + body.joints):
-                flat.joints[k].old_rad = flat.joints[k].angle_rad
-            drive(flat, i, world.time_us, dt_us)
-            swim(body, flat.joints, now_s, dt_s)
+            save_pose(flat, i)
+            step_actuators(flat, i, world.time_us, dt_us)
+            step_swimmer(body, flat.joints, now_s, dt_s)
             place_hull(flat, i)
-        settle(flat)
+        resolve_contacts(flat)
         world.time_us += dt_us
         for i in range(len(flat.bodies)):
             body = flat.bodies[i]
@@ -47,8 +62,8 @@ def advance(flat, duration_us, step_us):
 
 
 @compiled
-def put(flat, i, x_m, y_m, heading_rad):
-    """Set body i down at a pose; returns its clearance there, 0 if it touches or overlaps."""
+def place_at(flat: Flat, i: int, x_m: float, y_m: float, heading_rad: float) -> float:
+    """Put body i at a pose; returns its clearance there (m), 0 if it touches or overlaps something."""
     body = flat.bodies[i]
     body.x_m, body.y_m, body.heading_rad = x_m, y_m, heading_rad
     place_hull(flat, i)
@@ -56,8 +71,8 @@ def put(flat, i, x_m, y_m, heading_rad):
 
 
 @compiled
-def observe(flat, i, out):
-    """Fill `out` with world.SEEN, TAIL_SEEN, the joint angles of body i, its thrusters' pushes and its voltage."""
+def observe(flat: Flat, i: int, out: Floats) -> None:
+    """Write to `out` TRUTH_FIELDS, TAIL_TRUTH_FIELDS, body i's joint angles, and what observe_actuators adds."""
     body = flat.bodies[i]
     out[0], out[1], out[2], out[3] = body.x_m, body.y_m, body.depth_m, body.heading_rad
     out[4], out[5], out[6] = body.speed_m_s, body.yaw_rate_rad_s, clearance_m(flat, i)
@@ -65,4 +80,4 @@ def observe(flat, i, out):
     out[9], out[10] = body.deflection_rad, body.thrust_n
     for k in range(body.joints):
         out[11 + k] = flat.joints[body.first_joint + k].angle_rad
-    tell(flat, i, out, 11 + body.joints)
+    observe_actuators(flat, i, out, 11 + body.joints)

@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 
 from caudal.onboard.vehicles import FOLDER, names
-from caudal.sim_plant.tree.arrays import quaternion_turn
+from caudal.sim_plant.tree.arrays import rotation_matrix
 from caudal.tools.export.mjcf import mjcf
 from caudal.tools.export.urdf import urdf
 from tests.tree.trees import add_water, apart, model_of, random_state, random_tables
@@ -84,7 +84,7 @@ class InMujoco:
             self.rows[v] = self.model.joint(name).dofadr[0] + np.arange(v.stop - v.start)
 
     def put(self, x):
-        self.turn = quaternion_turn(x[3:7])
+        self.turn = rotation_matrix(x[3:7])
         self.data.qpos[:7] = x[:7]
         self.data.qvel[:6] = np.concatenate([self.turn @ x[7:10], x[10:13]])
         for name in self.ours.joints:

@@ -12,7 +12,7 @@ import swimmer
 from softened import CRACK_UA, PA_PER_UA
 from swimmer import open_water, truth
 
-from caudal.sim_plant.tables.read import PlantSpec, disagreements
+from caudal.sim_plant.tables.read import PlantSpec, validate_plant
 from caudal.sim_plant.world.world import Body, World
 
 LAG_S = 0.12
@@ -178,11 +178,11 @@ def reading(sensor: dict[str, Any]) -> dict[str, Any]:
     ("tables", "key", "words"),
     [
         (table({"chamber": "x"}), "sensor.p.chamber", "x is not a valve; choose from v."),
-        (quick_law(), "actuator.v", "knows no chambers"),
+        (quick_law(), "actuator.v", "has no chambers"),
         (reading({"kind": "stroke", "joint": "x", "metres_per_count": 0.001}), "sensor.p.joint", "x is not a joint"),
         (reading({"kind": "joint", "joint": "s", "rad_per_count": 0.001}), "sensor.p.joint", 'of kind "stroke"'),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused_in_a_sentence(tables, key, words):
-    found = list(disagreements(msgspec.convert(tables, PlantSpec)))
+    found = list(validate_plant(msgspec.convert(tables, PlantSpec)))
     assert found and found[0][0] == key and words in found[0][1] and found[0][1].endswith(".")

@@ -111,7 +111,7 @@ def test_a_world_that_does_not_fit_together_is_refused_by_the_file_and_by_the_wo
 @pytest.mark.parametrize("actuators, sensors, words", [
     (["tail_1", "rudder"], [], r"the plant has no actuator rudder; .*choose from: tail_1, tail_2"),
     (JOINTS, ["lidar"], "the plant has no sensor lidar"),
-    (["tail_1", "tail_1"], [], "asked for twice"),
+    (["tail_1", "tail_1"], [], "is named twice"),
 ])  # fmt: skip
 def test_a_channel_the_plant_lacks_is_named(actuators, sensors, words):
     with pytest.raises(ValueError, match=words):

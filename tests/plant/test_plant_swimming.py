@@ -23,7 +23,7 @@ from swimmer import (
     truth,
 )
 
-from caudal.sim_plant.water.strouhal import ruler_m
+from caudal.sim_plant.water.strouhal import measured_tail_beat_m
 from caudal.sim_plant.world.world import Body, World
 
 SPEEDS = {0.5: 0.100, 1.0: 0.199, 2.0: 0.399, 3.0: 0.598}  # m/s
@@ -178,7 +178,7 @@ def test_halving_the_step_converges_at_first_order():
 
 def test_the_rulers_scale_makes_the_reading_the_laws_beat():
     # The bent tail's tip stands at 0.255 to 0.258 m of 0.26 and swings 58.4 mm; its fundamental is 57.9 mm.
-    assert LAW_BEAT_M / ruler_m(LINKS_M, BEAT_RAD) == pytest.approx(1.032, abs=0.0005)
+    assert LAW_BEAT_M / measured_tail_beat_m(LINKS_M, BEAT_RAD) == pytest.approx(1.032, abs=0.0005)
 
 
 def test_a_tail_of_one_joint_pushes_forward():

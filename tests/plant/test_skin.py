@@ -11,7 +11,7 @@ import pytest
 from swimmer import plant as tail_plant
 from swimmer import truth, world_of
 
-from caudal.sim_plant.tables.read import PlantSpec, disagreements, world_disagreements
+from caudal.sim_plant.tables.read import PlantSpec, validate_plant, validate_world
 from caudal.sim_plant.world.world import Body, World
 
 BODIES = ["m1", "m2", "m3"]
@@ -226,13 +226,13 @@ def test_the_surface_is_no_obstacle():
 
 
 def test_a_skin_that_no_tree_has_is_refused():
-    problems = dict(disagreements(plant(skin=[SKIN[0], {**SKIN[1], "body": "m9"}])))
+    problems = dict(validate_plant(plant(skin=[SKIN[0], {**SKIN[1], "body": "m9"}])))
     assert problems == {"skin.1.body": "there is no body m9; choose from m1, m2, m3."}
     flat = msgspec.structs.replace(tail_plant(), skin=plant().skin)
-    assert dict(disagreements(flat))["skin"].startswith('the model "strouhal" knows no skin')
+    assert dict(validate_plant(flat))["skin"].startswith('the model "strouhal" has no skin')
 
 
 def test_a_sphere_outside_the_pool_is_refused_as_a_cylinder_is():
     ball = {"x_m": 9.0, "y_m": 1.0, "depth_m": 1.0, "radius_m": 0.2}
-    assert dict(world_disagreements(world_of(length_m=8.0, width_m=5.0, spheres=[ball])))["spheres.0"]
-    assert not list(world_disagreements(world_of(spheres=[ball])))
+    assert dict(validate_world(world_of(length_m=8.0, width_m=5.0, spheres=[ball])))["spheres.0"]
+    assert not list(validate_world(world_of(spheres=[ball])))

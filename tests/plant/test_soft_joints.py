@@ -23,7 +23,7 @@ from softened import (
 )
 from swimmer import truth
 
-from caudal.sim_plant.tables.read import PlantSpec, disagreements
+from caudal.sim_plant.tables.read import PlantSpec, validate_plant
 from caudal.sim_plant.tables.tree import TreeSpec
 from caudal.sim_plant.tree.model import Model
 
@@ -291,12 +291,12 @@ def changed(**keys) -> PlantSpec:
         (changed(joints=["fore_th1", "fore_th1", "fore_th2", "fore_d2"]), "soft.fore.joints", "must be prismatic"),
         (changed(joints=["fore_d1", "fore_th1", "fore_th2", "aft_d2"]), "soft.fore.joints", "does not follow"),
         (changed(chambers=["fore_a", "fore_b", "fore_x"]), "soft.fore.chambers", "fore_x is not a valve; choose from"),
-        (changed(chambers=["fore_a", "fore_b", "fore_b"]), "soft.fore.chambers", "stands here twice"),
+        (changed(chambers=["fore_a", "fore_b", "fore_b"]), "soft.fore.chambers", "is here twice"),
         (changed(stiff_pa=0.1e6), "soft.fore.stiff_pa", "is not above soft_pa"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused_in_a_sentence(spec, key, words):
-    found = list(disagreements(spec))
+    found = list(validate_plant(spec))
     assert found and found[0][0] == key and words in found[0][1] and found[0][1].endswith(".")
     with pytest.raises(ValueError, match=f"^one: plant.{key}: "):
         put_in(spec)

@@ -10,8 +10,8 @@ import pytest
 from swimmer import open_water, truth, world_of
 from thrusted import AHEAD, YAW, adrift, each, plant, push
 
-from caudal.sim_plant.tree.arrays import quaternion_turn
-from caudal.sim_plant.tree.equilibrium import rolled
+from caudal.sim_plant.tree.arrays import rotation_matrix
+from caudal.sim_plant.tree.equilibrium import rotated
 from caudal.sim_plant.tree.model import Model
 from caudal.sim_plant.world.world import Body
 
@@ -31,7 +31,7 @@ def states(count: int, seed: int) -> list[np.ndarray]:
     for _ in range(count):
         x = np.zeros(13)
         x[3] = 1.0
-        x = rolled(rolled(x, *rng.uniform(-0.5, 0.5, 2)), 0.0, 0.0, rng.uniform(-1.5, 1.5))
+        x = rotated(rotated(x, *rng.uniform(-0.5, 0.5, 2)), 0.0, 0.0, rng.uniform(-1.5, 1.5))
         x[:3] = rng.uniform(-2, 2, 3) - [0, 0, 4]
         x[7:13] = rng.normal(0, 0.4, 6)
         made.append(x)
@@ -48,7 +48,7 @@ def felt(model: Model, state: np.ndarray) -> np.ndarray:
 
 
 def way_m(state: np.ndarray) -> np.ndarray:
-    return END_M - (state[:3] + quaternion_turn(state[3:7]) @ TIE_M)
+    return END_M - (state[:3] + rotation_matrix(state[3:7]) @ TIE_M)
 
 
 def test_a_tether_pulls_towards_its_end_when_taut_and_not_at_all_when_slack():
@@ -56,7 +56,7 @@ def test_a_tether_pulls_towards_its_end_when_taut_and_not_at_all_when_slack():
     for state in states(60, seed=1):
         way = way_m(state)
         over = max(float(np.linalg.norm(way)) - 3.0, 0.0)
-        pull = quaternion_turn(state[3:7]).T @ (30.0 * over * way / np.linalg.norm(way))
+        pull = rotation_matrix(state[3:7]).T @ (30.0 * over * way / np.linalg.norm(way))
         expected = np.concatenate([pull, np.cross(TIE_M, pull)])
         assert felt(model, state) == pytest.approx(expected, abs=1e-9)
         taut += over > 0
@@ -71,7 +71,7 @@ def test_a_tether_drags_against_the_way_of_its_knot_through_the_water():
 
 
 def heading(state: np.ndarray) -> float:
-    ahead = quaternion_turn(state[3:7])[:, 0]
+    ahead = rotation_matrix(state[3:7])[:, 0]
     return math.atan2(ahead[1], ahead[0])
 
 
@@ -79,8 +79,8 @@ def test_a_twisted_tether_is_a_spring_of_the_heading_however_the_vehicle_leans()
     model = tied(slack_m=100.0, twist_n_m_per_rad=0.7)
     for state in states(30, seed=3):
         torque, power = felt(model, state)[3:], 0.0
-        spin = quaternion_turn(state[3:7]) @ state[10:13]
-        later, before = (rolled(state, *(1e-6 * way * spin)) for way in (1, -1))
+        spin = rotation_matrix(state[3:7]) @ state[10:13]
+        later, before = (rotated(state, *(1e-6 * way * spin)) for way in (1, -1))
         power = -0.7 * heading(state) * (heading(later) - heading(before)) / 2e-6
         assert torque @ state[10:13] == pytest.approx(power, abs=1e-7)
         assert np.abs(felt(model, state)[:3]).max() < 1e-9
@@ -148,7 +148,7 @@ def test_a_current_carries_a_vehicle_along_at_its_own_pace():
     world, body = adrift(plant(tree__current_m_s=current, tree__gravity_m_s2=0.0))
     world.step(120_000_000)
     state = body.state()
-    assert quaternion_turn(state[3:7]) @ state[7:10] == pytest.approx(current, abs=1e-4)
+    assert rotation_matrix(state[3:7]) @ state[7:10] == pytest.approx(current, abs=1e-4)
     assert np.abs(state[10:13]).max() < 1e-4
 
 
@@ -195,7 +195,7 @@ def test_a_tether_on_the_quick_law_is_refused_in_a_sentence():
     from swimmer import plant as swimmer
 
     with pytest.raises(
-        ValueError, match=r'^one: plant.tether: the model "strouhal" knows no tether; .* "tree".$'
+        ValueError, match=r'^one: plant.tether: the model "strouhal" has no tether; .* "tree".$'
     ):
         adrift(swimmer(tether=TETHER), open_water())
 

@@ -29,7 +29,7 @@ from thrusted import (
     table,
 )  # fmt: skip
 
-from caudal.sim_plant.tables.read import PlantSpec, disagreements
+from caudal.sim_plant.tables.read import PlantSpec, validate_plant
 from caudal.sim_plant.world.world import Body
 from caudal.tools.identify import rigid_body_model
 
@@ -332,7 +332,7 @@ def test_on_the_quick_law_only_the_part_of_a_push_along_the_heading_counts():
 
 def test_on_the_quick_law_a_thruster_on_a_body_is_refused():
     jets = {**swimmer.JET["actuator"], "jet": {"kind": "thruster", "motor": "jet", "body": "tail"}}
-    found = list(disagreements(swimmer.plant(**{**swimmer.JET, "actuator": jets})))
+    found = list(validate_plant(swimmer.plant(**{**swimmer.JET, "actuator": jets})))
     assert [key for key, _ in found] == ["actuator.jet.body"] and 'choose "tree".' in found[0][1]
 
 
@@ -350,12 +350,12 @@ def curve(**changes) -> dict:
         ({"actuator": each(motor="t")}, "actuator.fore_port.motor", "there is no motor t; choose from m."),
         ({"motor": {}}, "actuator.fore_port.motor", "there is no motor m; add [plant.motor.m]."),
         ({"actuator": each(body="hull")}, "actuator.fore_port.body", "there is no body hull in plant.tree"),
-        ({"actuator": each(axis=[0, 0, 0])}, "actuator.fore_port.axis", "has no direction"),
+        ({"actuator": each(axis=[0, 0, 0])}, "actuator.fore_port.axis", "the axis has no length"),
         (curve(pulses_us=[1100, 1100, 1900]), "motor.m.curve.0.pulses_us", "but 1100 follows 1100"),
         (curve(forces_n=[9, 0, -9]), "motor.m.curve.0.forces_n", "check signs and order"),
         (curve(currents_a=[5, 0]), "motor.m.curve.0.currents_a", "2 numbers for 3 pulses"),
         ({"motor": {"m": {"curve": [FLAT, FLAT]}}}, "motor.m.curve", "battery_v must grow"),
-        ({"battery": None}, "battery", "nothing feeds the thruster fore_port; add [plant.battery]."),
+        ({"battery": None}, "battery", "the thruster fore_port has no battery; add [plant.battery]."),
         ({"battery": {"volts": 12.0, "capacity_ah": 3.0}}, "battery.capacity_ah", "give both, or neither"),
         ({"battery": {"volts": 12.0, "capacity_ah": 3.0, "volts_empty": 13.0}}, "battery.volts_empty", "above volts"),
         ({"battery": {"volts": 16.0, "resistance_ohm": 0.2}}, "battery.resistance_ohm", "a longer lag_s"),
@@ -366,7 +366,7 @@ def curve(**changes) -> dict:
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused_in_a_sentence(changes, key, words):
-    found = list(disagreements(plant(**changes)))
+    found = list(validate_plant(plant(**changes)))
     assert found and found[0][0] == key and words in found[0][1] and found[0][1].endswith(".")
     with pytest.raises(ValueError, match=f"^one: plant.{key}: "):
         adrift(plant(**changes))
@@ -375,8 +375,8 @@ def test_what_does_not_fit_is_refused_in_a_sentence(changes, key, words):
 def test_a_drag_that_would_push_on_is_refused():
     wild = DRAG.copy()
     wild[0, 1] = 80.0
-    found = list(disagreements(plant(body__drag={"linear_full": wild.tolist()})))
-    assert [key for key, _ in found] == ["tree.body.0.drag.linear_full"] and "pushed on" in found[0][1]
+    found = list(validate_plant(plant(body__drag={"linear_full": wild.tolist()})))
+    assert [key for key, _ in found] == ["tree.body.0.drag.linear_full"] and "would accelerate" in found[0][1]
     both = {"linear_full": DRAG.tolist(), "linear": [1.0] * 6}
-    assert [key for key, _ in disagreements(plant(body__drag=both))] == ["tree.body.0.drag.linear"]
-    assert not list(disagreements(plant())) and table()["battery"]["volts"] == 16.0
+    assert [key for key, _ in validate_plant(plant(body__drag=both))] == ["tree.body.0.drag.linear"]
+    assert not list(validate_plant(plant())) and table()["battery"]["volts"] == 16.0

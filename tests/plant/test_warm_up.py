@@ -18,14 +18,15 @@ from caudal.sim_plant.world.world import World
 ASKED = """
 from caudal.sim_plant.tree import integrate, recursion
 from caudal.sim_plant.world import forest, step_kernel, warm_up
-from caudal.sim_plant.scene.contact import settle
+from caudal.sim_plant.scene.contact import resolve_contacts
 from caudal.sim_plant.parts.sensors import sample_due
-warm_up.second()
-warm_up.first()
+warm_up.compile_second()
+warm_up.compile_first()
 from test_warm_up import swum
 swum()
-for each in (step_kernel.put, sample_due, recursion.forward, settle, forest.actuate, forest.observe_tree,
-             recursion.inverse_forces, integrate.step, forest.advance_trees):
+for each in (step_kernel.place_at, sample_due, recursion.forward_dynamics, resolve_contacts,
+             forest.step_tree_actuators, forest.observe_tree, recursion.inverse_dynamics, integrate.step,
+             forest.advance_trees):
     assert len(each.signatures) == 1, each.__name__
 """
 
@@ -47,7 +48,7 @@ def swum() -> np.ndarray:
 def cold(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """As if nothing was ever compiled here, on a machine with two cores."""
     swum()
-    monkeypatch.setattr(warm_up, "nothing_kept", lambda: True)
+    monkeypatch.setattr(warm_up, "cache_is_empty", lambda: True)
     monkeypatch.setattr(warm_up, "_cores", lambda: 2)
     return monkeypatch
 
@@ -83,7 +84,7 @@ def test_an_interrupt_ends_the_second_process(cold: pytest.MonkeyPatch) -> None:
         return started[-1]
 
     cold.setattr(warm_up.subprocess, "Popen", sleeper)
-    with pytest.raises(KeyboardInterrupt), warm_up.two_at_once():
+    with pytest.raises(KeyboardInterrupt), warm_up.two_processes():
         raise KeyboardInterrupt
     assert started[0].returncode is not None
 

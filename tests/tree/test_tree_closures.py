@@ -303,11 +303,11 @@ body_b = "tail"
 at_a_m = [-0.1, 0.0, 0.0]
 """
 BROKEN = [
-    ('name = "pin"', 'name = "bend"', "another closure or a joint has the name bend"),
+    ('name = "pin"', 'name = "bend"', "another closure or a joint is also named bend"),
     ('body_b = "tail"', 'body_b = "tale"', "there is no body tale; choose from head, tail"),
     ('body_b = "tail"', 'body_b = "head"', "pin begins and ends on one body"),
     ('{ body = "tail",', '{ body = "tale",', "there is no body tale"),
-    ('body_a = "head"', 'body_a = "head"\naxis = [0, 0, 0]', "axis of no length"),
+    ('body_a = "head"', 'body_a = "head"\naxis = [0, 0, 0]', "the axis has no length"),
     ('kind = "revolute"', 'kind = "glue"', "glue"),
 ]
 
@@ -331,7 +331,7 @@ def test_one_file_loads_with_impulses_and_the_recursion_says_so():
 
 def test_a_state_whose_closures_stand_open_is_refused(loop):
     x = loop.tree.state()
-    with pytest.raises(ValueError, match=r"stand open by 0\.\d+ m; begin with shut"):
+    with pytest.raises(ValueError, match=r"are open by 0\.\d+ m; start from shut"):
         loop.rollout(x, 10, 0.001)
     with pytest.raises(ValueError, match="finite numbers, or 19 of the tree"):
         loop.step(np.zeros(5), None, 0.001)

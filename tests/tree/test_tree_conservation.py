@@ -6,9 +6,10 @@ import msgspec
 import numpy as np
 import pytest
 from trees import add_water, model_of, random_state, random_tables
-from undulation import FILE, afloat, rolled
+from undulation import FILE
 
 from caudal import sim_plant
+from caudal.sim_plant.tree.equilibrium import find_equilibrium, rotated
 
 HINGES = ["revolute", "spherical", "fixed"]
 
@@ -50,8 +51,8 @@ def test_energy_is_kept_with_carried_water_and_springs(seed):
 
 def test_energy_is_kept_afloat_with_carried_water_springs_and_hulls_partly_under():
     model = springy()
-    rest = afloat(model, model.state())
-    x, rng = rolled(rest, np.radians(5.0)), np.random.default_rng(0)
+    rest = find_equilibrium(model, model.state())
+    x, rng = rotated(rest, np.radians(5.0)), np.random.default_rng(0)
     x[-(model.freedoms - 6) :] = 0.2 * rng.standard_normal(model.freedoms - 6)
     energies = [model.energies(state) for state in model.rollout(x, 10_000, 0.001, every=100)]
     total = np.array([sum(kinds.values()) for kinds in energies])

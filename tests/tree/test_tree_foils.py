@@ -13,8 +13,8 @@ from trees import add_water, model_of, random_state, random_tables
 
 from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
 from caudal.sim_plant import load
-from caudal.sim_plant.tree.arrays import quaternion_turn
-from caudal.sim_plant.tree.equilibrium import afloat, rolled
+from caudal.sim_plant.tree.arrays import rotation_matrix
+from caudal.sim_plant.tree.equilibrium import find_equilibrium, rotated
 
 DENSITY = 1000.0
 FOIL = {"area_m2": 0.03, "chord_m": 0.2, "cn": 1.3, "ct": 0.2, "stall_deg": 25.0}
@@ -116,7 +116,7 @@ def test_a_plate_glides_down_at_the_speed_that_balances_its_weight_slower_when_s
     model = plate(slim, 0.4, gravity=True, drag=drag)
     for pitch_deg in (10.0, 15.0, 20.0):
         pitch = np.radians(pitch_deg)
-        x = rolled(model.state(), 0.0, pitch)
+        x = rotated(model.state(), 0.0, pitch)
         x[7] = 0.5  # from rest it would fall flat, stalled
         x = model.rollout(x, 10_000, 0.004, every=10_000)[-1]
         pressure = 0.5 * DENSITY * slim["area_m2"]
@@ -132,7 +132,7 @@ def test_a_plate_glides_down_at_the_speed_that_balances_its_weight_slower_when_s
         # The nose is down by the pitch and the plate sinks through its own plane besides.
         assert x[7] == pytest.approx(speed * np.cos(a), rel=1e-6)
         assert x[9] == pytest.approx(-speed * np.sin(a), rel=1e-6)
-        vertical = (quaternion_turn(x[3:7]) @ x[7:10])[2]
+        vertical = (rotation_matrix(x[3:7]) @ x[7:10])[2]
         speeds.append(speed)
         glides.append(np.arcsin(-vertical / speed))
     assert glides[0] < glides[1] < glides[2] and speeds[0] < speeds[1] < speeds[2]
@@ -205,7 +205,7 @@ def test_a_vehicle_with_lag_floats_at_rest():
     model = plate(FOIL | {"lag": True}, gravity=True, hull=ball)
     x = model.state()
     x[7:] = 0.1
-    rest = afloat(model, x)
+    rest = find_equilibrium(model, x)
     assert not rest[7:].any() and np.abs(model.bias(rest)).max() < 1e-9
 
 
@@ -233,9 +233,9 @@ area_m2 = 0.1
 BROKEN = [
     ("area_m2 = 0.1", "area_m2 = 0.0", "area_m2"),
     ("area_m2 = 0.1\n", "", "has no area_m2"),
-    ("chord = [1, 0, 0]", "chord = [0, 0, 0]", "a chord of no length has no direction"),
-    ("normal = [0, 0, 1]", "normal = [-2, 0, 0]", "it points along the chord or nowhere"),
-    ("area_m2 = 0.1", "area_m2 = 0.1\nlag = true", "the wake's lag counts in chords; give chord_m too"),
+    ("chord = [1, 0, 0]", "chord = [0, 0, 0]", "the chord has no length"),
+    ("normal = [0, 0, 1]", "normal = [-2, 0, 0]", "it has no length or is parallel to the chord"),
+    ("area_m2 = 0.1", "area_m2 = 0.1\nlag = true", "the lag needs the chord's length; give chord_m too"),
     ("area_m2 = 0.1", "area_m2 = 0.1\nsuction = 1.1", "suction"),
     ("area_m2 = 0.1", "area_m2 = 0.1\nstall_deg = 50.0", "stall_deg"),
 ]

@@ -167,5 +167,5 @@ def test_a_rollout_allocates_nothing_in_its_kernel(nine):
 def test_a_body_without_mass_that_water_moves_is_refused():
     tables = nine_hinges()
     tables["body"][7]["drag"] = {"linear": [1.0] * 6}
-    with pytest.raises(VehicleFileError, match="the water moves carrier, which has no mass; give it mass"):
+    with pytest.raises(VehicleFileError, match="the water acts on carrier, which has no mass; give it mass"):
         impulses_of(tables)

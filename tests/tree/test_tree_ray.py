@@ -12,7 +12,7 @@ from caudal.sim_plant.maximal.model import ImpulseModel
 from caudal.sim_plant.tables import read as spec
 from caudal.sim_plant.tables.tree import Ellipsoid, TreeSpec
 from caudal.sim_plant.tree import trial
-from caudal.sim_plant.tree.equilibrium import rolled
+from caudal.sim_plant.tree.equilibrium import rotated
 from caudal.sim_plant.tree.model import Model, read
 
 TOLD_TAIL = "plant.tree.body.8.joint.mode=driven"  # the tail moves as told, whatever torque that takes
@@ -185,7 +185,7 @@ def test_impulses_and_recursion_agree_where_the_tail_yields_to_a_torque():
 def test_energy_never_grows_in_still_water_whatever_the_start():
     model, rng = Model(tree_of()), np.random.default_rng(7)
     for _ in range(6):
-        x = rolled(under_water(model), *rng.uniform(-1.0, 1.0, 3))
+        x = rotated(under_water(model), *rng.uniform(-1.0, 1.0, 3))
         x[7:13] = rng.uniform(-0.6, 0.6, 6)
         for name in model.joints:
             x[model.q[name]] = rng.uniform(-0.6, 0.6)
@@ -223,7 +223,7 @@ def glides(fins_rad: float, *overrides: str) -> tuple[float, float]:
     plant = spec.read(file)
     assert plant.tree is not None
     model, states = Model(plant.tree), []
-    trial.run(plant.tree, spec.read_trials(file, plant)["glide"], seen=lambda _, x: states.append(x))
+    trial.run(plant.tree, spec.read_trials(file, plant)["glide"], on_sample=lambda _, x: states.append(x))
     before, last, end = (model.centre_of_mass(states[k]) for k in (-1001, -501, -1))
     v, v_before = (end - last) / 5, (last - before) / 5
     assert np.linalg.norm(v - v_before) < 0.01 * np.linalg.norm(v)

@@ -14,8 +14,8 @@ from trees import add_water, model_of, random_state, random_tables
 
 from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
 from caudal.sim_plant import load
-from caudal.sim_plant.tree.arrays import quaternion_turn
-from caudal.sim_plant.tree.equilibrium import rolled
+from caudal.sim_plant.tree.arrays import rotation_matrix
+from caudal.sim_plant.tree.equilibrium import rotated
 
 LINK = {"from_m": [0.15, 0.02, 0.0], "to_m": [-0.25, 0.0, 0.05], "diameter_m": 0.06, "cn": 1.1, "ct": 0.02}
 EDGE = {"at_m": [-0.2, 0.01, 0.0], "out": [-1.0, 0.0, 0.0], "across": [0.0, 0.0, 1.0], "span_m": 0.1}
@@ -98,7 +98,7 @@ def test_a_link_and_an_edge_work_by_the_circle_that_is_under_water():
 def test_links_and_edges_take_energy_out_of_still_water_whatever_the_motion(v, w, z, roll):
     for parts in ({"slender": [LINK]}, {"edge": [EDGE, EDGE | {"across": [0.0, 1.0, 0.2]}]}):
         model = rod(gravity=True, **parts)
-        x = rolled(moving(model, v, w), roll, 0.3)
+        x = rotated(moving(model, v, w), roll, 0.3)
         x[2] = z
         assert x[7:13] @ push(model, x, True) <= 1e-11 * (1 + np.abs(x[7:13]).max() ** 3)
 
@@ -203,8 +203,8 @@ def test_a_chain_of_links_with_an_edge_at_its_tail_feels_lighthills_reaction(t):
     reaction = np.array([*shed, end[0] * shed[1] - end[1] * shed[0]]) - rate(water_momentum, t)
     wet, dry = model_of(chain(), gravity=False), model_of(chain(), gravity=False, fluid=False)
     now, speed, change = motion(t), rate(motion, t), rate(lambda s: rate(motion, s), t)
-    x = rolled(wet.state(), 0.0, 0.0, now[2])
-    base = quaternion_turn(x[3:7])
+    x = rotated(wet.state(), 0.0, 0.0, now[2])
+    base = rotation_matrix(x[3:7])
     x[:2], x[12] = now[:2], speed[2]
     x[7:10] = base.T @ [*speed[:2], 0.0]
     acceleration = np.zeros(wet.freedoms)
@@ -299,8 +299,12 @@ edge = [{ at_m = [-0.1, 0, 0], out = [-1, 0, 0], across = [0, 0, 1], span_m = 0.
 BROKEN = [
     ("to_m = [-0.1, 0, 0]", "to_m = [0.1, 0, 0]", "the link has no length"),
     ("diameter_m = 0.05", "diameter_m = 0.0", "diameter_m"),
-    ("out = [-1, 0, 0]", "out = [0, 0, 0]", "it has no length; point it the way the water leaves"),
-    ("across = [0, 0, 1]", "across = [3, 0, 0]", "it points along `out` or nowhere"),
+    (
+        "out = [-1, 0, 0]",
+        "out = [0, 0, 0]",
+        "it has no length; point it in the direction in which the water is shed",
+    ),
+    ("across = [0, 0, 1]", "across = [3, 0, 0]", "it has no length or is parallel to `out`"),
     ("span_m = 0.05", "span_m = -0.05", "span_m"),
 ]
 

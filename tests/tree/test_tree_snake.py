@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from undulation import FILE, PLACES_M, afloat, at_start, frozen, roll_deg, rolled, undulation
+from undulation import FILE, PLACES_M, at_start, frozen, roll_deg, undulation
 
 from caudal import sim_plant
+from caudal.sim_plant.tree.equilibrium import find_equilibrium, rotated
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +22,8 @@ def test_it_weighs_and_moves_as_specified(floating):
 
 
 def test_energy_is_kept_in_a_frozen_shape_and_its_error_shrinks_with_the_fifth_power(floating):
-    rest = afloat(floating, frozen(floating, 0.25))
-    x = rolled(rest, np.radians(5.0))
+    rest = find_equilibrium(floating, frozen(floating, 0.25))
+    x = rotated(rest, np.radians(5.0))
     excess = floating.energy(x) - floating.energy(rest)
     ends = {ms: floating.rollout(x, 10_000 // ms, ms * 1e-3, every=10_000 // ms)[-1] for ms in (1, 2, 4)}
     error = {ms: abs(floating.energy(end) - floating.energy(x)) / excess for ms, end in ends.items()}
@@ -51,8 +52,8 @@ def test_its_centre_of_mass_stays_while_it_bends():
 
 @pytest.mark.parametrize("amplitude_rad, hz", [(0.0, 1.015), (0.25, 1.398)])
 def test_it_rolls_at_its_frequency_in_a_frozen_shape(floating, amplitude_rad, hz):
-    rest = afloat(floating, frozen(floating, amplitude_rad))
-    roll = roll_deg(floating.rollout(rolled(rest, np.radians(1.0)), 20_000, 0.001)) - roll_deg(rest[None])[0]
+    rest = find_equilibrium(floating, frozen(floating, amplitude_rad))
+    roll = roll_deg(floating.rollout(rotated(rest, np.radians(1.0)), 20_000, 0.001)) - roll_deg(rest[None])[0]
     up = np.flatnonzero((roll[:-1] < 0) & (roll[1:] >= 0))
     crossings_s = 0.001 * (up - roll[up] / (roll[up + 1] - roll[up]))
     assert (len(up) - 1) / (crossings_s[-1] - crossings_s[0]) == pytest.approx(hz, abs=0.005)

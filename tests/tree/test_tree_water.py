@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trees import model_of, random_inertia, random_state
 
-from caudal.sim_plant.tree.arrays import quaternion_turn
-from caudal.sim_plant.tree.equilibrium import afloat, rolled
+from caudal.sim_plant.tree.arrays import rotation_matrix
+from caudal.sim_plant.tree.equilibrium import find_equilibrium, rotated
 
 TUBE = {"kind": "tube", "from_m": [0.1, 0.02, 0.0], "to_m": [-0.12, 0.0, 0.01], "radius_m": 0.05}
 LOBED = TUBE | {"lobes": 3, "lobe_share": 0.06, "gauss": 4, "apex": [0.0, 0.3, 1.0]}
@@ -48,14 +48,14 @@ def below(points: np.ndarray, heights: np.ndarray) -> tuple[float, np.ndarray]:
 @given(z=st.floats(-0.09, 0.09), roll=st.floats(-4, 4), pitch=st.floats(-1.5, 1.5))
 def test_a_tube_is_lifted_by_the_polygons_that_are_under_water(z, roll, pitch):
     model = one(LOBED)
-    x = rolled(rolled(model.state(), roll), 0.0, pitch)
+    x = rotated(rotated(model.state(), roll), 0.0, pitch)
     x[2] = z
     hull = model.spec.body[0].hull
     start, end = np.array(hull.from_m), np.array(hull.to_m)
     along = (end - start) / np.linalg.norm(end - start)
     apex = np.array(hull.apex) - along * np.dot(hull.apex, along)
     apex /= np.linalg.norm(apex)
-    across, up = np.cross(apex, along), quaternion_turn(x[3:7])[2]
+    across, up = np.cross(apex, along), rotation_matrix(x[3:7])[2]
     gauss, weights = np.polynomial.legendre.leggauss(hull.gauss)
     force, torque = np.zeros(3), np.zeros(3)
     for s, w in zip(gauss, weights, strict=True):
@@ -77,7 +77,7 @@ def test_lift_is_the_slope_of_the_potential_energy(hull):
     for _ in range(50):
         x = random_state(model, rng, 0.0)
         x[2] = rng.uniform(-0.08, 0.08)
-        base, force = quaternion_turn(x[3:7]), model.bias(x)
+        base, force = rotation_matrix(x[3:7]), model.bias(x)
         for axis in range(3):
             to = nudge * base[:, axis]
             here, there = x.copy(), x.copy()
@@ -86,14 +86,14 @@ def test_lift_is_the_slope_of_the_potential_energy(hull):
             assert (model.energy(there) - model.energy(here)) / (2 * nudge) == pytest.approx(
                 force[axis], abs=2e-6
             )
-            slope = (model.energy(rolled(x, *to)) - model.energy(rolled(x, *-to))) / (2 * nudge)
+            slope = (model.energy(rotated(x, *to)) - model.energy(rotated(x, *-to))) / (2 * nudge)
             assert slope == pytest.approx(force[3 + axis], abs=2e-6)
 
 
 @pytest.mark.parametrize("hull", HULLS)
 def test_lift_does_not_jump_at_the_surface(hull):
     model = one(hull)
-    x = rolled(model.state(), 0.4, 0.3)
+    x = rotated(model.state(), 0.4, 0.3)
     heights = np.linspace(-0.3, 0.3, 20_001)
     lift = np.empty((len(heights), 6))
     for k, z in enumerate(heights):
@@ -107,16 +107,16 @@ def test_hulls_deep_down_displace_their_volume_and_high_up_nothing():
     polygon = 0.5 * 48 * np.sin(2 * np.pi / 48) * 0.05**2 * np.linalg.norm([0.22, 0.02, 0.01])
     for hull, volume in ((TUBE, polygon), (ROUND, 4 / 3 * np.pi * 0.12 * 0.05 * 0.03)):
         model = one(hull)
-        x = rolled(model.state(), 1.0)
+        x = rotated(model.state(), 1.0)
         for z, displaced in ((-5.0, volume), (5.0, 0.0)):
             x[2] = z
-            upward = quaternion_turn(x[3:7]) @ model.bias(x)[:3]
+            upward = rotation_matrix(x[3:7]) @ model.bias(x)[:3]
             assert np.abs(upward - [0, 0, 9.81 * (1.2 - 1000 * displaced)]).max() < 1e-9
 
 
 def test_a_body_floats_where_its_weight_is_displaced():
     model = one(ROUND | {"semi_axes_m": [0.2, 0.1, 0.08]})
-    x = afloat(model, rolled(model.state(), 0.2, 0.1))
+    x = find_equilibrium(model, rotated(model.state(), 0.2, 0.1))
     assert np.abs(model.bias(x)).max() < 1e-9
     assert model.energies(x)["buoyancy"] > 0
 
@@ -148,10 +148,10 @@ WET = {
 
 def test_a_body_that_drifts_with_the_current_feels_none():
     model = one(current_m_s=[0.4, -0.3, 0.2], **WET)
-    x = rolled(model.state(), 0.5, 0.2, 1.0)
-    x[7:10] = quaternion_turn(x[3:7]).T @ [0.4, -0.3, 0.2]
+    x = rotated(model.state(), 0.5, 0.2, 1.0)
+    x[7:10] = rotation_matrix(x[3:7]).T @ [0.4, -0.3, 0.2]
     weight = np.concatenate([np.zeros(3), np.zeros(3)])
-    weight[:3] = quaternion_turn(x[3:7]).T @ [0, 0, 1.2 * 9.81]
+    weight[:3] = rotation_matrix(x[3:7]).T @ [0, 0, 1.2 * 9.81]
     weight[3:] = np.cross([0.01, 0.0, -0.02], weight[:3])
     assert np.abs(model.bias(x) - weight).max() < 1e-12
 
@@ -159,10 +159,10 @@ def test_a_body_that_drifts_with_the_current_feels_none():
 def test_a_run_in_a_current_is_the_run_in_still_water_carried_along():
     current = np.array([0.4, -0.3, 0.0])
     moving, still = one(TUBE, current_m_s=current.tolist(), **WET), one(TUBE, **WET)
-    x = rolled(moving.state(), 0.5, 0.2, 1.0)
+    x = rotated(moving.state(), 0.5, 0.2, 1.0)
     x[7:13] = [0.3, 0.1, -0.2, 1.0, -0.5, 0.8]
     y = x.copy()
-    y[7:10] -= quaternion_turn(y[3:7]).T @ current
+    y[7:10] -= rotation_matrix(y[3:7]).T @ current
     x, y = moving.rollout(x, 2000, 0.001)[-1], still.rollout(y, 2000, 0.001)[-1]
     assert np.abs(x[:3] - 2.0 * current - y[:3]).max() < 1e-9
     assert np.abs(x[3:7] - y[3:7]).max() < 1e-9

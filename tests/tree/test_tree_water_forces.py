@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from caudal.sim_plant.tables.tree import Body, Drag, TreeSpec
 from caudal.sim_plant.tables.water import Slender
-from caudal.sim_plant.tree.arrays import quaternion_turn
+from caudal.sim_plant.tree.arrays import rotation_matrix
 from caudal.sim_plant.tree.model import Model
 from caudal.tools.config.vehicle import open_vehicle
 
@@ -57,7 +57,7 @@ def test_who_drifts_with_the_current_feels_nothing():
 
 @pytest.mark.parametrize("name", ("fish", "snake", "ray", "rov", "hybrid"))
 def test_it_is_what_the_recursions_take_off_what_each_body_asks_for(name):
-    """Against the same tree without these forces: all else that `sweep` puts on a body is the same."""
+    """Against the same tree without these forces: all else that `update_tree` puts on a body is the same."""
     tree = open_vehicle(name).plant.tree
     assert tree is not None
     still = [replace(b, drag=None, foil=[], edge=[], slender=[]) for b in tree.body]
@@ -69,9 +69,9 @@ def test_it_is_what_the_recursions_take_off_what_each_body_asks_for(name):
         x[3:7] += 0.3 * rng.standard_normal(4)
         x[7:] = 0.5 * rng.standard_normal(len(x) - 7)
         told = model.water_forces(x)
-        model._sweep(x)
-        bare._sweep(x)
-        base = quaternion_turn(x[3:7])
+        model._update(x)
+        bare._update(x)
+        base = rotation_matrix(x[3:7])
         for k, body in enumerate(model.bodies):
             i = model.place(body)
             taken = bare.flat.bodies["force"][i] - model.flat.bodies["force"][i]

@@ -10,8 +10,8 @@ from trees import add_water, model_of, random_state, random_tables
 
 from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
 from caudal.sim_plant import load
-from caudal.sim_plant.tree.arrays import quaternion_turn
-from caudal.sim_plant.tree.equilibrium import afloat, rolled
+from caudal.sim_plant.tree.arrays import rotation_matrix
+from caudal.sim_plant.tree.equilibrium import find_equilibrium, rotated
 
 GRAVITY = 9.81
 RADIUS = 0.1
@@ -55,10 +55,10 @@ CROSSING = [
 def test_a_hull_deep_under_waves_is_pushed_as_the_water_it_displaces():
     model, still, rng = ball(CROSSING), ball([]), np.random.default_rng(0)
     for _ in range(20):
-        x = rolled(model.state(), *rng.uniform(-2, 2, 3))
+        x = rotated(model.state(), *rng.uniform(-2, 2, 3))
         x[:3] = [*rng.uniform(-3, 3, 2), rng.uniform(-2.0, -0.8)]
         model.time_s = float(rng.uniform(0, 10))
-        force = quaternion_turn(x[3:7]) @ (still.bias(x) - model.bias(x))[:3]
+        force = rotation_matrix(x[3:7]) @ (still.bias(x) - model.bias(x))[:3]
         expected = BALL_KG * accelerated(CROSSING, x[:3], model.time_s)
         assert np.abs(force - expected).max() < 1e-6 * BALL_KG
 
@@ -73,13 +73,13 @@ def test_drag_foils_and_links_meet_the_water_as_the_waves_move_it():
     model, waves_only, rng = ball(CROSSING, **parts), ball(CROSSING), np.random.default_rng(1)
     still, nothing = ball([], **parts), ball([])
     for _ in range(20):
-        x = rolled(model.state(), *rng.uniform(-2, 2, 3))
+        x = rotated(model.state(), *rng.uniform(-2, 2, 3))
         x[:3] = [*rng.uniform(-3, 3, 2), -0.9]
         x[7:10] = rng.standard_normal(3)
         model.time_s = waves_only.time_s = float(rng.uniform(0, 10))
         forces = waves_only.bias(x) - model.bias(x)
         u = sum(flow(wave, x[:3], model.time_s)[1] for wave in CROSSING)
-        x[7:10] -= quaternion_turn(x[3:7]).T @ u
+        x[7:10] -= rotation_matrix(x[3:7]).T @ u
         assert np.abs(forces - (nothing.bias(x) - still.bias(x))).max() < 1e-10
 
 
@@ -121,8 +121,10 @@ def test_a_raft_tilts_with_the_slope():
     disc = {"kind": "ellipsoid", "semi_axes_m": [0.4, 0.4, 0.05]}
     model = ball([wave], 8.0, hull=disc, drag={"linear": [5.0, 5.0, 200.0, 2.0, 2.0, 2.0]})
     steepest = np.pi**2 / 9 / GRAVITY * 0.3  # k A
-    states = model.rollout(afloat(ball([], 8.0, hull=disc), model.state()), 6000, 0.004, every=10)[150:]
-    tilt = np.arcsin([quaternion_turn(state[3:7])[2, 0] for state in states])
+    states = model.rollout(find_equilibrium(ball([], 8.0, hull=disc), model.state()), 6000, 0.004, every=10)[
+        150:
+    ]
+    tilt = np.arcsin([rotation_matrix(state[3:7])[2, 0] for state in states])
     assert np.abs(tilt).max() == pytest.approx(steepest, rel=0.05)
 
 
@@ -133,10 +135,10 @@ def test_waves_ride_on_the_current():
         "added_inertia": {"diagonal": [1.0, 2.0, 3.0, 0.01, 0.02, 0.03]},
     }
     moving, still = ball(CROSSING, 3.0, current, **parts), ball(CROSSING, 3.0, **parts)
-    x = rolled(moving.state(), 0.3, 0.2, 1.0)
+    x = rotated(moving.state(), 0.3, 0.2, 1.0)
     x[7:13] = [0.3, 0.1, -0.2, 1.0, -0.5, 0.8]
     y = x.copy()
-    y[7:10] -= quaternion_turn(y[3:7]).T @ current
+    y[7:10] -= rotation_matrix(y[3:7]).T @ current
     x, y = moving.rollout(x, 1000, 0.002)[-1], still.rollout(y, 1000, 0.002)[-1]
     assert np.abs(x[:3] - 2.0 * current - y[:3]).max() < 1e-9
     assert np.abs(x[3:7] - y[3:7]).max() < 1e-9

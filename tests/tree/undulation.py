@@ -7,7 +7,7 @@ import numpy as np
 from caudal import sim_plant
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard.vehicles import find
-from caudal.sim_plant.tree.equilibrium import afloat, rolled
+from caudal.sim_plant.tree.equilibrium import find_equilibrium, rotated
 
 FILE = VehicleFile.open(find("snake"), ["plant.tree.water=buoyant"])
 LENGTH_M, WAVES, ENVELOPE = 1.24, 1.5, 0.1
@@ -41,7 +41,7 @@ def at_start(model: sim_plant.Model, told: np.ndarray, roll_deg: float = 1.0) ->
     x = model.state()
     for k, name in enumerate(model.driven):
         x[model.q[name]] = told[0, 0, k]
-    x = rolled(afloat(model, x), np.radians(roll_deg))
+    x = rotated(find_equilibrium(model, x), np.radians(roll_deg))
     for k, name in enumerate(model.driven):
         x[model.qd[name]] = told[0, 1, k]
     mass, joints = model.mass_matrix(x), x[-(model.freedoms - 6) :]

@@ -14,8 +14,8 @@ import numpy as np
 
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard import vehicles
-from caudal.sim_plant.tables.tree import TreeSpec, buoyant_alone
-from caudal.sim_plant.tree.equilibrium import afloat
+from caudal.sim_plant.tables.tree import TreeSpec, with_buoyancy_only
+from caudal.sim_plant.tree.equilibrium import find_equilibrium
 from caudal.sim_plant.tree.model import Model, PlantDiverged
 from caudal.tools.common import output
 from caudal.tools.export.command import open_tree
@@ -83,7 +83,7 @@ def cost(model: Model, progress: Callable[[int], None]) -> dict[str, Any]:
     ready = {
         "full": lambda: roll_out(model),
         "dry": lambda: roll_out(Model(spec, fluid=False, label=model.label)),
-        "buoyant": lambda: roll_out(Model(buoyant_alone(spec), label=model.label)),
+        "buoyant": lambda: roll_out(Model(with_buoyancy_only(spec), label=model.label)),
         "free": lambda: roll_out_free(spec),
         "mujoco": lambda: mujoco_rollout(model),
         "aba": lambda: pinocchio_calls(spec),
@@ -144,7 +144,7 @@ def roll_out(model: Model) -> Work:
     """A simulated second, from where it floats if it does."""
     start = model.state()
     try:
-        start = afloat(model, start)
+        start = find_equilibrium(model, start)
     except (ValueError, ArithmeticError):
         pass  # nothing holds it up; it may as well fall
     told = wave(len(model.driven), 0.5 * STEP_S * np.arange(2 * STEPS + 1))

@@ -6,6 +6,7 @@ from typing import Any
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard import vehicles
 from caudal.sim_plant.tables import read as sim_plant_spec
+from caudal.sim_plant.tables.trial import Trial
 from caudal.tools.common.output import UsageError
 from caudal.tools.config import appearance_tables
 from caudal.tools.faults.kinds import read_fault
@@ -16,7 +17,7 @@ from caudal.tools.vehicle_run.config import TABLES, Controlled, read_settings
 class Vehicle(Controlled):
     plant: sim_plant_spec.PlantSpec
     worlds: dict[str, sim_plant_spec.WorldSpec]
-    trials: dict[str, sim_plant_spec.Trial]  # of the plant alone
+    trials: dict[str, Trial]  # of the plant alone
     look: appearance_tables.Look
 
 

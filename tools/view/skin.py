@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from caudal.sim_plant.tables.read import PlantSpec
-from caudal.sim_plant.tables.soft_joints import Soft
+from caudal.sim_plant.tables.soft_joints import SoftJoint
 from caudal.sim_plant.tables.tree import Body, Ellipsoid
 from caudal.tools.log.poses import Skeleton
 from caudal.tools.view.mesh import Mesh, frame_along, grid_faces
@@ -122,7 +122,7 @@ class Bellows:
         return np.stack([frame_along(w, u) for w, u in zip(way, up, strict=True)]), at
 
 
-def bellows(skeleton: Skeleton, plant: PlantSpec, soft: Soft, radius_m: float) -> Bellows:
+def bellows(skeleton: Skeleton, plant: PlantSpec, soft: SoftJoint, radius_m: float) -> Bellows:
     assert plant.tree is not None
     carried = {body.joint.name: body for body in plant.tree.body if body.joint}
     first, last = carried[soft.joints[0]], carried[soft.joints[-1]]
