@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from caudal.tools.common import output
-from caudal.tools.common.options import as_toml
+from caudal.tools.common.options import toml_line
 from caudal.tools.common.resources import DEPLOY, PACKAGE
 
 ROOT = PACKAGE.resolve().parents[1]  # of the checkout
@@ -113,7 +113,7 @@ def make_release(scratch: Path, platform: Platform, run: Run) -> Release:
     ):
         _write(folder / "bin" / name, LAUNCHER.format(module=module), mode=0o755)
     _write(folder / "etc" / "vehicle.toml", run.vehicle_text)
-    _write(folder / "etc" / "settings.toml", "".join(f"{line}\n" for line in map(_as_line, run.overrides)))
+    _write(folder / "etc" / "settings.toml", "".join(f"{toml_line(one)}\n" for one in run.overrides))
     _write(folder / "etc" / "caudal.env", f"CAUDAL_OPTIONS={run.options()}\n")
     shutil.copytree(SYSTEM, folder / "system", ignore=shutil.ignore_patterns("__pycache__", ".*"))
     version = packages["caudal"]
@@ -204,17 +204,6 @@ def _last(done: subprocess.CompletedProcess) -> str:
     said = [line for line in done.stderr.splitlines() if line.strip()]
     errors = [line.removeprefix("ERROR: ") for line in said if line.startswith("ERROR: ")]
     return (errors or said or ["pip says nothing"])[-1].strip()
-
-
-def _as_line(override: str) -> str:
-    """KEY=VALUE of --set as a line of TOML; a bare word there is a string here."""
-    key, _, value = override.partition("=")
-    line = f"{key.strip()} = {value.strip()}"
-    try:
-        tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
-        return f"{key.strip()} = {as_toml(value.strip())}"
-    return line
 
 
 def _write(path: Path, text: str, mode: int = 0o644) -> None:
