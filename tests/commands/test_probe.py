@@ -27,7 +27,7 @@ from caudal.tools.cli import probe
 from caudal.tools.cli.main import main
 from caudal.tools.config import pi_vehicle
 from tests.conftest import ROOT, on_a_pi
-from tests.hal.pi_bench import Bench, RecordedRun
+from tests.hal.pi_bench import Bench, Recorded
 
 FISH = ROOT / "onboard" / "vehicles" / "fish.toml"
 MAKERS = {"bno055": Bno055, "ms5837": Ms5837, "pca9685": Pca9685, "ads1115": Ads1115, "ina219": Ina219}
@@ -114,7 +114,7 @@ def test_probing_writes_nothing_but_single_register_pointers(probed, emulated):
 
     def record(parts) -> None:
         for number, bus in parts.buses.items():
-            parts.buses[number] = RecordedRun(bus.chips, lambda us: None)
+            parts.buses[number] = Recorded(bus.chips, lambda us: None)
             buses.append(parts.buses[number])
 
     emulated(record)
