@@ -220,7 +220,7 @@ def _least_squares_above(a: np.ndarray, b: np.ndarray, g: np.ndarray, h: np.ndar
     """x of least |a x - b| with g x >= h (Lawson and Hanson, Solving Least Squares Problems, ch. 23)."""
     from scipy.optimize import nnls
 
-    x = np.linalg.lstsq(a, b, rcond=None)[0]
+    x: np.ndarray = np.linalg.lstsq(a, b, rcond=None)[0]
     if np.all(g @ x >= h):
         return x
     q, r = np.linalg.qr(a)
