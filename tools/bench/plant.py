@@ -86,7 +86,7 @@ def _has_tree(path: str) -> bool:
 def cost(model: Model, progress: Callable[[int], None]) -> dict[str, Any]:
     """Figures of one vehicle; None if a peer is not installed or cannot load it."""
     spec = model.spec
-    ready = {
+    ready: dict[str, Callable[[], Work]] = {
         "full": lambda: roll_out(model),
         "dry": lambda: roll_out(Model(spec, fluid=False, label=model.label)),
         "buoyant": lambda: roll_out(Model(buoyant_alone(spec), label=model.label)),
