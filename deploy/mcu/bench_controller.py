@@ -1,9 +1,9 @@
-"""The controller's end of the bench wire on MicroPython's unix port.
+"""The controller side of a HIL link, on MicroPython's unix port.
 
     micropython deploy/mcu/bench_controller.py SETTINGS.json SCENARIO DIGEST LINE
 
 SETTINGS.json holds the plain settings of a vehicle file (onboard/vehicles.py); LINE is a serial device or a
-pseudo-terminal, set to raw by whoever made it.
+pseudo-terminal in raw mode.
 """
 
 import json
@@ -17,21 +17,26 @@ from caudal.onboard.link.controller import Controller  # noqa: E402
 
 
 class FilePort:
-    def __init__(self, path):
-        self._file = open(path, "r+b", 0)  # noqa: SIM115 (open as long as the program runs)
+    """A serial port by its path in /dev."""
+
+    def __init__(self, path: str) -> None:
+        self._file = open(path, "r+b", 0)  # noqa: SIM115 (open while the program runs)
         self._poll = select.poll()
         self._poll.register(self._file, select.POLLIN)
 
-    def read(self, buffer, timeout_ms):
+    def read(self, buffer: bytearray, timeout_ms: int) -> int:
+        """Receives into the buffer; the number of bytes, 0 after the timeout."""
         if not self._poll.poll(timeout_ms):
             return 0
         return self._file.readinto(buffer) or 0
 
-    def write(self, buffer, count):
+    def write(self, buffer: bytearray, count: int) -> None:
+        """Sends `count` bytes of the buffer."""
         self._file.write(memoryview(buffer)[:count])
 
 
-def main(settings_path, scenario, digest, line):
+def main(settings_path: str, scenario: str, digest: str, line: str) -> int:
+    """Serves one plant; 1 if the controller rejects it."""
     with open(settings_path) as file:
         settings = json.load(file)
     controller = Controller(settings, settings["scenarios"][scenario], digest, FilePort(line))

@@ -10,13 +10,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from caudal.tools.common import output
-from caudal.tools.deploy.pi_release import Platform, Release, Run, make_release, scratch_folder, seal
+from caudal.tools.deploy.pi_release import Platform, Release, Run, make_release, seal
 from caudal.tools.deploy.pi_target import Remote
 from tests.arm64.image import BUILD, SSH_KEY, Userland
 from tests.arm64.machine import Machine, Silent
@@ -139,7 +140,7 @@ def check_ssh(machine: Machine, first: dict) -> None:
     check_fallback(machine, first["release"], second["release"])
     start = time.monotonic()
     target = Remote("root@127.0.0.1", ssh)
-    with scratch_folder() as scratch:
+    with tempfile.TemporaryDirectory() as scratch:
         done = target.install(make_broken(Path(scratch), target.platform()), 120)
     good = done["done"] == "went back" and done["release"] == first["release"]
     note(

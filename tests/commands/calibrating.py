@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 
 VEHICLES = ROOT / "onboard" / "vehicles"
 ROV = VEHICLES / "rov.toml"
-# What a vehicle's own computer reads of its file: all but the plant and its worlds, which stand at the end.
+# The part of a file that a vehicle's own computer reads: all but the plant and its worlds, which are at the end.
 FISH_TEXT, ROV_TEXT = (
     (VEHICLES / f"{name}.toml").read_text().partition("\n[world.")[0] + "\n" for name in ("fish", "rov")
 )
@@ -29,7 +29,7 @@ max_age_s = 1.0
 
 
 class Person:
-    """Sits at the terminal: answers in turn (texts, or functions that are given the pulses), then leaves."""
+    """A person at the terminal: gives the answers in turn (texts, or functions of the pulses), then the input ends."""
 
     def __init__(self, registers: Path) -> None:
         self.answers: list = []
@@ -47,7 +47,7 @@ class Person:
 
 
 class Room:
-    """A vehicle file of its own, emulated chips, and a person."""
+    """A vehicle file, emulated chips, and a person."""
 
     def __init__(self, folder: Path, capsys, person: Person) -> None:
         self.file = folder / "vehicle.toml"
@@ -57,7 +57,7 @@ class Room:
         self._capsys = capsys
 
     def calibrate(self, kind: str, *words: object, answers=(), code: int = 0, vehicle=None) -> str:
-        """stderr; stdout is in `out`."""
+        """Runs a calibration; its stderr. stdout is in `out`."""
         self.person.answers = list(answers)
         self.person.asked, self.person.pulses = 0, []
         command = ["calibrate", kind, str(vehicle or self.file), *map(str, words)]
@@ -67,12 +67,12 @@ class Room:
         self.out, err = self._capsys.readouterr()
         assert done == code, err
         if self.registers.exists():
-            assert not any(pulses_of(self.registers)), "pulses went on"
+            assert not any(pulses_of(self.registers)), "there are still pulses"
         return err
 
     @property
     def changed(self) -> dict:
-        """Keys of the vehicle file that are not as they were."""
+        """Keys of the vehicle file that have changed."""
         before = flat(FISH_TEXT)
         return {key: value for key, value in flat(self.file.read_text()).items() if before.get(key) != value}
 

@@ -1,4 +1,4 @@
-"""Rooms to calibrate in."""
+"""Fixtures for calibrations."""
 
 import pytest
 

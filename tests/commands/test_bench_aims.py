@@ -1,4 +1,4 @@
-"""`caudal bench aims`: two solvers of one problem in one run, and whom it is not for."""
+"""`caudal bench aims`: two solvers in one run, and vehicles that it rejects."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 from caudal.tools.cli.main import main
 
 
-def test_the_hierarchy_costs_no_more_than_twice_the_law_and_leaves_nothing_behind(capsys, monkeypatch):
+def test_hierarchy_takes_at_most_twice_the_time_of_the_law(capsys, monkeypatch):
     monkeypatch.setattr("caudal.tools.bench.priorities.GROWTH_TICKS", 300)
     assert main(["bench", "aims", "--for", "4", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
@@ -17,9 +17,10 @@ def test_the_hierarchy_costs_no_more_than_twice_the_law_and_leaves_nothing_behin
 
 
 @pytest.mark.parametrize(
-    "words, said", [(["fish"], "no aims"), (["hybrid", "ray"], "bench aims takes one vehicle")]
+    "words, said",
+    [(["fish"], "no tasks with priorities"), (["hybrid", "ray"], "bench aims takes one vehicle")],
 )
-def test_it_is_for_one_vehicle_with_aims(capsys, words, said):
+def test_bench_aims_takes_one_vehicle_with_tasks(capsys, words, said):
     assert main(["bench", "aims", *words, "--scenario", "cruise"]) == 2
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1

@@ -1,4 +1,4 @@
-"""`caudal bench plant` times the tree engine beside its peers; how fast is not judged here."""
+"""`caudal bench plant`: figures of the tree engine and its peers. How fast they are is not tested here."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ def brief(monkeypatch):
     monkeypatch.setattr(plant, "STEPS", 50)
 
 
-def test_it_gives_every_figure_and_its_ratio_to_both_peers(capsys):
+def test_bench_plant_gives_every_figure_and_its_ratio_to_both_peers(capsys):
     assert main(["bench", "plant", SNAKE, "--json"]) == 0
     result = json.loads(capsys.readouterr().out)["snake"]
     for kind in ("", "_dry", "_buoyant", "_full"):
@@ -29,13 +29,13 @@ def test_it_gives_every_figure_and_its_ratio_to_both_peers(capsys):
         assert result[ratio] == pytest.approx(result[ours] / result[theirs]) and result[ratio] > 0
 
 
-def test_the_table_says_what_each_peer_leaves_out(capsys):
+def test_bench_plant_prints_what_each_peer_leaves_out(capsys):
     assert main(["bench", "plant", SNAKE]) == 0
     said = capsys.readouterr().out
     assert "ratio_to_mujoco_rk4" in said and "no buoyancy" in said and "no water" in said
 
 
-def test_without_its_peers_it_times_ours_and_says_what_brings_them(capsys, monkeypatch):
+def test_bench_plant_times_ours_when_the_peers_are_not_installed(capsys, monkeypatch):
     for name in ("mujoco", "pinocchio"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(plant, "_installed", lambda package: False)
@@ -44,7 +44,7 @@ def test_without_its_peers_it_times_ours_and_says_what_brings_them(capsys, monke
     assert "mujoco is not installed; pip install 'caudal[test]'" in said and "cpu_s_per_s_full" in said
 
 
-def test_a_vehicle_without_a_tree_is_refused_in_one_sentence(capsys, tmp_path):
+def test_bench_plant_rejects_a_vehicle_without_a_tree(capsys, tmp_path):
     path = tmp_path / "none.toml"
     path.write_text('name = "none"\n')
     assert main(["bench", "plant", str(path)]) == 2
@@ -52,7 +52,7 @@ def test_a_vehicle_without_a_tree_is_refused_in_one_sentence(capsys, tmp_path):
     assert "plant.tree" in said and said.count("\n") == 1
 
 
-def test_the_loop_is_still_what_bench_measures_unless_told(caudal):
+def test_bench_measures_the_loop_by_default(caudal):
     result = caudal.json("bench", "fish", "--for", 1)
     assert (
         result.keys() == caudal.json("bench", "loop", "fish", "--for", 1).keys()

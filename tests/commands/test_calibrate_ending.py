@@ -1,4 +1,4 @@
-"""`caudal calibrate`: pulses end however it ends, and nothing is written."""
+"""`caudal calibrate`: however it ends, pulses end and nothing is written."""
 
 import os
 import pty
@@ -31,19 +31,19 @@ def interrupt(_) -> str:
 
 def hang_up(_) -> str:
     os.kill(os.getpid(), signal.SIGHUP)
-    raise AssertionError("a lost terminal changed nothing")
+    raise AssertionError("a closed terminal changed nothing")
 
 
 @pytest.mark.parametrize("what", WHOLE)
 @pytest.mark.parametrize(("ending", "code"), [(None, 2), (interrupt, 130), (hang_up, 130)])
-def test_whenever_a_person_goes_away_pulses_end_and_nothing_is_written(what, ending, code, probe_room):
+def test_interrupted_calibration_ends_pulses_and_writes_nothing(what, ending, code, probe_room):
     room, (text, answers) = probe_room, WHOLE[what]
     if text == ROV_TEXT:
         room.file.write_text(text)
     before = room.file.read_bytes()
     for asked in range(min(len(answers), 10)):  # a motor's pulses are all alike
         if ending is hang_up and asked == 0:
-            continue  # nothing is pulsed yet, and the terminal's end ends the process
+            continue  # no pulses yet: the signal ends the process
         room.registers.unlink(missing_ok=True)
         until = [*answers[:asked], *([ending] if ending else [])]
         err = room.calibrate(*what.split(), answers=until, code=code)
@@ -51,18 +51,18 @@ def test_whenever_a_person_goes_away_pulses_end_and_nothing_is_written(what, end
         assert "Traceback" not in err
         assert room.file.read_bytes() == before
         assert {path.name for path in room.file.parent.iterdir()} <= {"vehicle.toml", "registers"}
-    room.calibrate(*what.split(), answers=answers)  # and if they stay, it is written
+    room.calibrate(*what.split(), answers=answers)  # with all answers, it is written
     assert room.file.read_bytes() != before or Path("runs").exists()
 
 
 @pytest.mark.parametrize("answer", ["no", "", "y", "YES"])
-def test_only_yes_is_yes(answer, room):
+def test_calibration_moves_nothing_when_the_answer_is_not_yes(answer, room):
     for what in ("clock", "servo tail_1"):
         assert "nothing was moved" in room.calibrate(*what.split(), answers=[answer, "yes"], code=2)
         assert not room.registers.exists()
 
 
-def test_it_cannot_be_put_to_sleep_and_signals_are_as_before_afterwards(room):
+def test_calibration_ignores_suspend_and_restores_signal_handlers(room):
     def stop(_) -> str:
         os.kill(os.getpid(), signal.SIGTSTP)  # Ctrl-Z
         return ""
@@ -74,8 +74,8 @@ def test_it_cannot_be_put_to_sleep_and_signals_are_as_before_afterwards(room):
 
 
 @pytest.mark.parametrize("function", ["__exit__", "_close_bus", "_send", "_held"])
-def test_a_signal_at_the_worst_moment_still_ends_the_pulses(function, room):
-    """While pulses are being sent or ended, whoever goes away: it is remembered, and nothing is written."""
+def test_signal_while_pulses_are_written_still_ends_them(function, room):
+    """A signal while pulses are written or ended is stored, and nothing is written to the file."""
     sent = []
 
     def trace(frame, event, _) -> None:
@@ -93,14 +93,14 @@ def test_a_signal_at_the_worst_moment_still_ends_the_pulses(function, room):
     assert sent and room.file.read_text() == FISH_TEXT
 
 
-def test_a_terminal_that_is_closed_ends_the_pulses(room):
+def test_closed_terminal_ends_the_pulses(room):
     command = ["calibrate", "servo", str(room.file), "tail_1", "--on", f"emulated:{room.registers}"]
     child, terminal = pty.fork()
     if not child:
         os.environ["PYTHONPATH"] = str(ROOT / "src")
         os.execv(sys.executable, [sys.executable, "-m", "caudal.tools.cli.main", *command])
     said = b""
-    for until, answer in ((b"yes to go on", b"yes\n"), (b"straight", b"")):
+    for until, answer in ((b"yes to continue", b"yes\n"), (b"straight", b"")):
         while until not in said:
             said += os.read(terminal, 1000)
         os.write(terminal, answer)
@@ -113,7 +113,7 @@ def test_a_terminal_that_is_closed_ends_the_pulses(room):
 # On the computer's own bus: the drivers in their threads, the chip by the clock
 
 
-def test_on_a_computer_the_drivers_run_by_themselves(room, monkeypatch):
+def test_calibration_runs_the_drivers_in_threads_on_a_computer(room, monkeypatch):
     chip = Pca9685(clock_us, 0x40, 26.3e6)
     seen = []
 
@@ -128,7 +128,7 @@ def test_on_a_computer_the_drivers_run_by_themselves(room, monkeypatch):
     assert not any(chip.pulses_us())
 
 
-def test_a_chip_that_is_not_there_is_a_sentence(room, monkeypatch):
+def test_calibration_prints_one_sentence_when_the_chip_is_missing(room, monkeypatch):
     def nobody(parts, number):
         raise Nack
 
@@ -139,7 +139,7 @@ def test_a_chip_that_is_not_there_is_a_sentence(room, monkeypatch):
     assert room.person.asked == 1
 
 
-def test_another_program_on_the_same_chip_is_noticed(room, monkeypatch):
+def test_calibration_notices_another_program_on_the_chip(room, monkeypatch):
     class Fought(Pca9685):
         """Another writes full stop to all channels whenever this one writes."""
 

@@ -1,4 +1,4 @@
-"""`caudal calibrate thruster` and `leak`: bench data becomes a map, a probe reads dry and wet."""
+"""`caudal calibrate thruster` and `leak`: bench data for a map, and a probe that reads 0 dry and 1 wet."""
 
 import csv
 import json
@@ -24,7 +24,7 @@ def force_n(pulse_us: float) -> float:
     return math.copysign(max(abs(away) - 30, 0) ** 1.2 / 30, away)
 
 
-def test_bench_data_of_a_thruster_becomes_a_map(room, monkeypatch):
+def test_thruster_calibration_writes_bench_data_for_thrust(room, monkeypatch):
     pushes, waited = [], []
     wait = Stand.wait
 
@@ -39,8 +39,8 @@ def test_bench_data_of_a_thruster_becomes_a_map(room, monkeypatch):
     result = json.loads(room.out)
     assert result["points"] == len(pushes) == 25 and max(waited) == 1.5
     away = [abs(us - 1500) for us in pushes]
-    assert all(b > a - 1 for a, b in zip(away, away[1:], strict=False)), "the mildest come first"
-    for pulses in room.person.pulses[1:]:  # whenever a person is asked, it rests
+    assert all(b > a - 1 for a, b in zip(away, away[1:], strict=False)), "the weakest come first"
+    for pulses in room.person.pulses[1:]:  # at every prompt the motor is at neutral
         assert pulses[0] == pytest.approx(1500, abs=1)
     with open(result["written"]) as file:
         rows = list(csv.DictReader(file))
@@ -51,12 +51,12 @@ def test_bench_data_of_a_thruster_becomes_a_map(room, monkeypatch):
     assert main([*result["next"].split()[1:], "--json"]) == 0
 
 
-def test_forces_can_be_typed_wrong_repeated_and_in_kgf(room):
-    first = ["", "much", "", "0.5"]  # no number; once more; then a force
+def test_thruster_calibration_repeats_points_and_accepts_kgf(room):
+    first = ["", "much", "", "0.5"]  # not a number; again; then a force
     rest = ["", "1"] * 19
     words = ("thruster", "fore_port", "--unit", "kgf", "--seconds", 0.2, "--points", 20, "--write", "b.csv")
     err = room.calibrate(*words, vehicle=ROV, answers=["yes", "", "14,8", "14.8", *first, *rest])
-    assert '"much" is no number' in err and '"14,8" is no number' in err
+    assert '"much" is not a number' in err and '"14,8" is not a number' in err
     lines = Path("b.csv").read_text().splitlines()
     assert lines[0] == "voltage_V,pwm_us,force_kgf" and len(lines) == 21 and "14.8,1479,0.5" in lines
     room.calibrate(*words, vehicle=ROV, answers=["yes", "", "16", *["", "1"] * 20])
@@ -65,7 +65,7 @@ def test_forces_can_be_typed_wrong_repeated_and_in_kgf(room):
     assert "other columns" in err and room.person.asked == 0
 
 
-def test_the_voltage_is_typed_where_no_sensor_reads_it(room):
+def test_thruster_calibration_asks_for_the_voltage_without_a_sensor(room):
     words = ("--set", "actuator.fore_port.battery=", "--write", "b.csv")
     answers = ["yes", "", "", "12", *["", "1"] * 20]
     room.calibrate(
@@ -74,14 +74,14 @@ def test_the_voltage_is_typed_where_no_sensor_reads_it(room):
     assert Path("b.csv").read_text().splitlines()[1].startswith("12.0,")
 
 
-def test_fewer_points_than_a_map_needs_are_refused(room):
+def test_thruster_calibration_rejects_too_few_points(room):
     from caudal.tools.thrust import bench_data
 
     assert thruster.FEWEST == bench_data.FEWEST
     assert "20 or more" in room.calibrate("thruster", "fore_port", "--points", 19, vehicle=ROV, code=2)
 
 
-def test_a_motor_gets_its_neutral_before_its_pulses_end(room, monkeypatch):
+def test_interrupted_thruster_calibration_ends_with_neutral(room, monkeypatch):
     last = []
     close = PiDriver.close
 
@@ -107,7 +107,7 @@ def test_a_motor_gets_its_neutral_before_its_pulses_end(room, monkeypatch):
 
 
 @pytest.mark.parametrize(("dry", "wet"), [(200, 2600), (2600, 180)])
-def test_a_probe_reads_0_dry_and_1_wet_afterwards(dry, wet, probe_room):
+def test_leak_calibration_makes_0_dry_and_1_wet(dry, wet, probe_room):
     probe_room.calibrate("leak", "bilge", "--dry", dry, "--wet", wet, answers=["", ""])
     sensor = build_sensor_map(open_pi_vehicle(str(probe_room.file), []).sensor("bilge"))
     assert sensor.to_si(dry) == pytest.approx(0, abs=0.002)
@@ -115,7 +115,7 @@ def test_a_probe_reads_0_dry_and_1_wet_afterwards(dry, wet, probe_room):
     assert probe_room.person.asked == 2 and not any(map(any, probe_room.person.pulses))
 
 
-def test_dry_and_wet_that_noise_could_confuse_are_refused(probe_room):
+def test_leak_calibration_rejects_a_difference_below_the_noise(probe_room):
     before = probe_room.file.read_bytes()
     words = ("leak", "bilge", "--dry", 200, "--noise", 20)
     assert "10 times the noise" in probe_room.calibrate(*words, "--wet", 300, answers=["", ""], code=2)
@@ -123,12 +123,12 @@ def test_dry_and_wet_that_noise_could_confuse_are_refused(probe_room):
     probe_room.calibrate(*words, "--wet", 500, answers=["", ""])
 
 
-def test_a_wet_probe_that_would_read_as_nothing_is_refused(probe_room):
+def test_leak_calibration_rejects_counts_outside_the_sensor_range(probe_room):
     narrow = ("--set", "sensor.bilge.high_count=2000")
     assert "widen" in probe_room.calibrate("leak", "bilge", *narrow, answers=["", ""], code=2)
 
 
-def test_a_probe_that_does_not_read_is_refused(probe_room, monkeypatch):
+def test_leak_calibration_rejects_a_probe_without_readings(probe_room, monkeypatch):
     monkeypatch.setattr("caudal.hal.emulated.ads1115.Ads1115.read_word", lambda chip, register: 0)
     err = probe_room.calibrate("leak", "bilge", answers=["", ""], code=2)
     assert "gave 0 readings" in err and "analog (ads1115)" in err

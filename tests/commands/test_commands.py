@@ -16,7 +16,7 @@ from caudal.tools.common import output
 from tests.conftest import ROOT
 
 
-def test_the_gait_table_meets_its_figures_and_opens_as_csv(caudal):
+def test_gait_writes_a_csv_table_with_small_errors(caudal):
     result = caudal.json("gait", "fish", "--rows", 18)
     assert result["lateral_error_mm"] < 0.6
     assert result["chord_error_mm"] < 3
@@ -28,7 +28,7 @@ def test_the_gait_table_meets_its_figures_and_opens_as_csv(caudal):
     assert (caudal.folder / result["plot"]).read_text().startswith("<?xml")
 
 
-def test_the_gait_table_goes_where_it_is_told(caudal):
+def test_gait_writes_its_table_to_the_given_file(caudal):
     assert caudal("gait", "fish", "--rows", 18, "--csv", "table.csv").returncode == 0
     with open(caudal.folder / "table.csv", newline="") as file:
         rows = list(csv.reader(file))
@@ -36,7 +36,7 @@ def test_the_gait_table_goes_where_it_is_told(caudal):
     assert not (caudal.folder / "runs").exists()
 
 
-def test_a_vehicle_without_a_gait_has_no_table_and_says_so(caudal):
+def test_gait_rejects_a_vehicle_without_a_gait(caudal):
     done = caudal("gait", "rov")
     assert done.returncode == 2 and "rov has no gait" in done.stderr and done.stderr.count("\n") == 1
 
@@ -46,7 +46,7 @@ def test_list_names_every_scenario(caudal):
     assert "pool" in caudal("list").stdout
 
 
-def test_a_run_prints_its_table_and_names_log_and_report(caudal):
+def test_run_prints_a_table_and_the_paths_of_log_and_report(caudal):
     done = caudal("run", "fish", "--for", 3, "--report")
     assert done.returncode == 0 and "fish_3" in done.stdout
     page = (caudal.folder / "runs" / "fish-pool-0.html").read_text()
@@ -59,20 +59,20 @@ def test_a_run_prints_its_table_and_names_log_and_report(caudal):
     assert not re.search(r"(src|href)=['\"]https?:", page) and "<script" not in page
 
 
-def test_json_is_one_object_and_nothing_else(caudal):
+def test_run_prints_one_json_object_with_json(caudal):
     done = caudal("run", "fish", "--for", 1, "--json")
     result = json.loads(done.stdout)
     assert result["collisions"] == 0 and len(result["vehicles"]) == 3
     assert result["mean_speed_m_s"] == min(vehicle["mean_speed_m_s"] for vehicle in result["vehicles"])
 
 
-def test_a_second_run_does_not_overwrite_the_first_ones_log(caudal):
+def test_run_does_not_overwrite_the_log_of_an_earlier_run(caudal):
     first = caudal.json("run", "fish", "--for", 1)["log"]
     second = caudal.json("run", "fish", "--for", 1)["log"]
     assert first != second
 
 
-def test_a_refused_run_leaves_an_earlier_log_alone(caudal):
+def test_run_does_not_change_an_earlier_log_when_it_is_rejected(caudal):
     caudal.json("run", "fish", "--for", 1, "--log", "a.mcap")
     before = (caudal.folder / "a.mcap").read_bytes()
     done = caudal("run", "fish", "--log", "a.mcap", "--set", "world.pool.vehicles=60")
@@ -80,16 +80,14 @@ def test_a_refused_run_leaves_an_earlier_log_alone(caudal):
     assert (caudal.folder / "a.mcap").read_bytes() == before
 
 
-def test_a_log_that_cannot_be_written_is_refused_in_one_sentence(caudal):
+def test_run_prints_one_sentence_when_its_log_cannot_be_written(caudal):
     (caudal.folder / "file").write_text("")
     done = caudal("run", "fish", "--for", 1, "--log", "file/a.mcap")
     said = [line for line in done.stderr.splitlines() if line.startswith("caudal: ")]
     assert done.returncode == 2 and len(said) == 1 and "--log" in said[0] and "Traceback" not in done.stderr
 
 
-def test_an_exception_in_the_controller_ends_safe_recorded_and_with_exit_code_1(
-    tmp_path, monkeypatch, capsys
-):
+def test_run_ends_safe_with_exit_code_1_when_the_controller_raises(tmp_path, monkeypatch, capsys):
     def fails(self, state):
         if state.tick >= 250:
             raise OverflowError("a bug")
@@ -106,7 +104,7 @@ def test_an_exception_in_the_controller_ends_safe_recorded_and_with_exit_code_1(
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_that_is_told_to_stop_ends_safe_with_a_complete_log(tmp_path, stop):
+def test_run_ends_safe_with_a_complete_log_when_stopped_by_signal(tmp_path, stop):
     log_path = tmp_path / "a.mcap"
     command = [
         sys.executable,
@@ -120,7 +118,7 @@ def test_a_run_that_is_told_to_stop_ends_safe_with_a_complete_log(tmp_path, stop
         str(log_path),
     ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
-    for _ in range(1200):  # until it swims
+    for _ in range(1200):  # until it runs
         if log_path.exists() and log_path.stat().st_size > 100_000:
             break
         time.sleep(0.1)
@@ -130,7 +128,7 @@ def test_a_run_that_is_told_to_stop_ends_safe_with_a_complete_log(tmp_path, stop
     assert "fish_1" in out and Log(log_path).complete
 
 
-def test_a_run_that_is_told_to_stop_before_its_first_tick_says_so_and_no_more(tmp_path, monkeypatch, capsys):
+def test_run_prints_only_interrupted_when_stopped_before_its_first_tick(tmp_path, monkeypatch, capsys):
     def interrupted(simulation, late_us):
         raise KeyboardInterrupt
 
@@ -149,9 +147,7 @@ def test_a_run_that_is_told_to_stop_before_its_first_tick_says_so_and_no_more(tm
         (10.0, 1e6, None, "swimming: 1000000 runs, 100000 a second"),
     ],
 )
-def test_progress_says_how_much_how_fast_and_how_much_longer(
-    passed_s, done, total, line, capsys, monkeypatch
-):
+def test_progress_prints_count_rate_and_remaining_time(passed_s, done, total, line, capsys, monkeypatch):
     now_s = 1000.0
     monkeypatch.setattr(output.time, "monotonic", lambda: now_s)
     progress = output.Progress("swimming", total, "runs")
@@ -160,7 +156,7 @@ def test_progress_says_how_much_how_fast_and_how_much_longer(
     assert capsys.readouterr().err == line + "\n"
 
 
-def test_the_bench_prints_what_a_tick_costs(caudal):
+def test_bench_prints_the_cost_of_a_tick(caudal):
     result = caudal.json("bench", "--for", 2)
     assert result["tick_median_us"] > 0 and result["tick_p99_us"] >= result["tick_median_us"]
     assert result["lockstep_ticks_per_s"] > 0 and result["simulated_s_per_wall_s"] > 0

@@ -1,4 +1,4 @@
-"""`caudal excite`: limits kept, gradients true, the reference's figures reached, the same by the same seed."""
+"""`caudal excite`: limits, gradients, the reference's figures, reproducibility, and error messages."""
 
 import json
 import tomllib
@@ -48,7 +48,7 @@ def path(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def best(path):
-    """The default command's result, and the trajectory it wrote."""
+    """The trajectory that the default command writes."""
     out = path.with_name("best.toml")
     assert main(["excite", str(path), "--out", str(out)]) == 0
     return tomllib.loads(out.read_text())["trajectory"]["excite"]
@@ -62,7 +62,7 @@ def raw(reference):
 # The numbers --------------------------------------------------------------------------------------------------
 
 
-def test_the_equalities_and_limits_are_as_many_as_the_equations_give(reference):
+def test_curve_has_as_many_constraints_as_the_equations(reference):
     assert reference.spread.shape == (105, 87)  # 420 numbers, 72 equalities, 348 free
     assert 4 * reference.limits.rows.shape[0] == 1152
     assert len(motion(reference, points(reference, middle(reference, "tank")))[0]) == 1401
@@ -70,7 +70,7 @@ def test_the_equalities_and_limits_are_as_many_as_the_equations_give(reference):
 
 @pytest.mark.parametrize("kind", OBJECTIVES)
 @pytest.mark.parametrize("power", [None, 16.0])
-def test_gradients_are_the_central_differences(reference, kind, power):
+def test_gradients_equal_central_differences(reference, kind, power):
     objective = Objective(reference, kind, row_noise(vehicle_file(), reference.table))
     random = np.random.default_rng(1)
     free = start(reference, middle(reference, "tank"), seed=5, turn=0)
@@ -82,7 +82,7 @@ def test_gradients_are_the_central_differences(reference, kind, power):
         assert np.vdot(slope, way) == pytest.approx(rise / 2, rel=1e-5)
 
 
-def test_the_level_model_is_the_equation_of_motion_written_out():
+def test_level_model_equals_the_equation_of_motion():
     """M a + C(v) v + D v + g of four freedoms (Panetsos and Kyriakopoulos eq. 2, 3), by hand."""
     random = np.random.default_rng(3)
     names = rigid_body_model.LEVEL_SETS["linear"]
@@ -116,8 +116,8 @@ def in_base_frame(pose, velocity):
     return np.array([c * x + s * y, c * y - s * x, -depth, 0.0, 0.0, turn])
 
 
-def test_the_figures_are_those_of_the_regressor_itself(reference):
-    """Against motion_model's features and regressor, on the onboard curve, accelerations by small differences."""
+def test_figures_equal_those_of_the_full_regressor(reference):
+    """Compared with rigid_body_model's regressor on the onboard curve, with accelerations by small differences."""
     free = start(reference, middle(reference, "tank"), seed=2, turn=0)
     table = {"segment_s": reference.table.segment_s, "points": points(reference, free).tolist()}
     trajectory, step_s = Trajectory(table), 1e-4
@@ -149,16 +149,16 @@ def test_three_starts_reach_a_raw_condition_number_of_119(reference, raw):
     best = min(raw, key=lambda one: one.found.value).found
     found = quality(reference, best.free)
     assert found.condition_number <= 119.0
-    assert found.condition_number < 0.7 * quality(reference, raw[0].begun).condition_number
+    assert found.condition_number < 0.7 * quality(reference, raw[0].start).condition_number
 
 
-def test_the_raw_optimum_is_nothing_but_the_heave_acceleration(reference, raw):
+def test_optimum_of_cond_is_the_inverse_of_the_heave_acceleration(reference, raw):
     for one in raw:
         found = quality(reference, one.found.free)
         assert found.condition_number * found.rms_heave_acc == pytest.approx(1.0, rel=0.01)
 
 
-def test_each_objective_is_best_by_its_own_measure(reference):
+def test_each_objective_is_best_by_its_own_figure(reference):
     noise = row_noise(vehicle_file(), reference.table)
     centre = middle(reference, "tank")
     found = {
@@ -179,7 +179,7 @@ def test_more_segments_excite_more_within_the_same_limits(reference, raw):
     assert output.violation(shape, points(shape, one.found.free)) == 0
 
 
-def test_noise_falls_with_the_readings_and_rises_with_a_shorter_window():
+def test_noise_falls_with_the_rate_and_rises_with_a_shorter_window():
     noise = row_noise(vehicle_file(), read(vehicle_file()))
     per_kg = noise / [28, 40, 48, 1.6]
     reading_m = np.hypot(0.003, 0.001 / 12**0.5)
@@ -190,7 +190,7 @@ def test_noise_falls_with_the_readings_and_rises_with_a_shorter_window():
     assert row_noise(shorter, read(shorter)) / noise == pytest.approx([2**2.5] * 3 + [2**1.5])
 
 
-def test_parabolas_fitted_to_noise_are_as_noisy_as_the_formula_says():
+def test_parabolas_fitted_to_noise_have_the_predicted_noise():
     random = np.random.default_rng(0)
     times = (np.arange(40) + 0.5) / 20 - 1.0
     readings = random.normal(scale=0.003, size=(40, 4000))
@@ -203,12 +203,12 @@ def test_parabolas_fitted_to_noise_are_as_noisy_as_the_formula_says():
 # The trajectory that is written -------------------------------------------------------------------------------
 
 
-def test_the_written_trajectory_fits_its_table_and_is_smooth_at_its_joins(best):
+def test_written_trajectory_is_valid_and_smooth_at_its_joins(best):
     table = msgspec.convert(best, TrajectoryTable)
     assert list(disagreements(table)) == []
 
 
-def test_the_written_trajectory_keeps_every_limit_at_its_points_and_every_10_ms(reference, best):
+def test_written_trajectory_is_within_all_limits(reference, best):
     assert output.violation(reference, np.array(best["points"])) <= 1e-9
     table, trajectory = reference.table, Trajectory(best)
     for k in range(28001):
@@ -221,7 +221,7 @@ def test_the_written_trajectory_keeps_every_limit_at_its_points_and_every_10_ms(
                 assert all(a - 1e-9 <= b <= c + 1e-9 for a, b, c in zip(low, values, high, strict=True))
 
 
-def test_it_starts_and_ends_at_rest_where_the_table_says(best):
+def test_trajectory_starts_and_ends_at_rest_at_the_given_poses(best):
     trajectory = Trajectory(best)
     for t_s in (1e-9, 280.0 - 1e-9):
         trajectory.at(t_s)
@@ -230,7 +230,7 @@ def test_it_starts_and_ends_at_rest_where_the_table_says(best):
         assert trajectory.acceleration == pytest.approx([0.0] * 4, abs=1e-8)
 
 
-def test_pose_velocity_and_acceleration_do_not_jump_at_the_joins(best):
+def test_pose_velocity_and_acceleration_are_continuous_at_joins(best):
     trajectory = Trajectory(best)
     for join_s in (56.0, 112.0, 168.0, 224.0):
         sides = []
@@ -240,7 +240,7 @@ def test_pose_velocity_and_acceleration_do_not_jump_at_the_joins(best):
         assert sides[0] == pytest.approx(sides[1], abs=1e-8)
 
 
-def test_segments_of_different_length_meet_as_smoothly():
+def test_segments_of_different_length_join_smoothly():
     shape = shape_of("excite.segment_s=[40.0, 60.0, 50.0, 70.0, 60.0]")
     control = points(shape, start(shape, middle(shape, "tank"), 0, 0))
     table = TrajectoryTable(segment_s=shape.table.segment_s, points=control.tolist())
@@ -248,7 +248,7 @@ def test_segments_of_different_length_meet_as_smoothly():
     assert output.violation(shape, control) == 0
 
 
-def test_it_may_end_elsewhere_than_it_started():
+def test_trajectory_may_end_at_another_pose_than_its_start():
     shape = shape_of("excite.end.x_m=4.0", "excite.end.heading_rad=1.0")
     control = points(shape, start(shape, middle(shape, "tank"), 0, 0))
     assert control[-1, -1] == pytest.approx([4.0, 1.85, 0.9, 1.0])
@@ -263,7 +263,7 @@ def excite(capsys, path, *words, code=0):
     return capsys.readouterr()
 
 
-def test_the_command_reports_and_writes_the_same_by_the_same_seed(capsys, path, tmp_path):
+def test_excite_writes_the_same_trajectory_with_the_same_seed(capsys, path, tmp_path):
     words = ["--starts", "1", "--seed", "3", "--objective", "cond", "--json", "--out"]
     results = [
         json.loads(excite(capsys, path, *words, str(tmp_path / name)).out) for name in ("a.toml", "b.toml")
@@ -277,14 +277,14 @@ def test_the_command_reports_and_writes_the_same_by_the_same_seed(capsys, path, 
     assert results[0]["cpu_s"] > 0
 
 
-def test_the_command_says_how_to_track_what_it_found(capsys, path, tmp_path):
+def test_excite_prints_the_command_that_follows_the_trajectory(capsys, path, tmp_path):
     out = str(tmp_path / "a.toml")
     said = excite(capsys, path, "--starts", "1", "--segments", "3", "--out", out)
     assert f"--scenario excite --with {out}" in said.out and "best so far" in said.err
 
 
-def test_slsqp_from_the_same_start_is_no_better(capsys, path, tmp_path):
-    """On a smaller task, for the time it takes; what each costs is `caudal bench`'s to show."""
+def test_slsqp_is_not_better_from_the_same_start(capsys, path, tmp_path):
+    """A small problem, to save time; `caudal bench excite` measures the times."""
     small = [
         "--set",
         "excite.order=8",
@@ -319,21 +319,21 @@ def test_slsqp_from_the_same_start_is_no_better(capsys, path, tmp_path):
         (["estimate.x=\"sonar\""], ["sonar"]),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_one_sentence(capsys, path, overrides, words):
+def test_excite_prints_one_sentence_for_impossible_limits(capsys, path, overrides, words):
     sets = [word for override in overrides for word in ("--set", override)]
     said = excite(capsys, path, "--starts", "1", *sets, code=2).err
     assert all(word in said for word in words), said
     assert "Traceback" not in said and said.count("\n") == 1
 
 
-def test_without_a_model_or_limits_it_says_what_is_missing(capsys, tmp_path):
-    for cut, words in (("[control.model]", "control"), ("[excite]", "excite: there is none")):
+def test_excite_names_the_missing_table(capsys, tmp_path):
+    for cut, words in (("[control.model]", "control"), ("[excite]", "excite: there is no such table")):
         bare = tmp_path / "bare.toml"
         bare.write_text(VEHICLE.replace(cut, "[spare]"))
         assert words in excite(capsys, bare, "--starts", "1", code=2).err
 
 
-def test_bad_words_are_refused_before_the_work(capsys, path, tmp_path):
+def test_excite_rejects_bad_arguments_before_the_search(capsys, path, tmp_path):
     assert ".toml" in excite(capsys, path, "--out", "a.csv", code=2).err
     assert "more than 60" in excite(capsys, path, "--segments", "1000", code=2).err
     (tmp_path / "file").write_text("")
@@ -344,7 +344,7 @@ def test_bad_words_are_refused_before_the_work(capsys, path, tmp_path):
     )
 
 
-def test_a_trajectory_table_that_jumps_or_has_a_segment_too_many_is_named():
+def test_disagreements_names_jumps_and_extra_segments():
     still = [[1.0, 1.0, 1.0, 0.0]] * 4
     moved = [[1.0, 1.0, 1.5, 0.0]] * 4
     (jump,) = disagreements(TrajectoryTable(segment_s=[5.0, 5.0], points=[still, moved]))

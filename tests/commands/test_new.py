@@ -1,4 +1,4 @@
-"""`caudal new`: a vehicle file of one's own that swims at once."""
+"""`caudal new`: a new vehicle file that runs at once."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ from caudal.tools.config.vehicle import open_vehicle
 
 
 @pytest.mark.parametrize("like", vehicles.names())
-def test_a_new_vehicle_is_sound_and_swims_by_its_name_from_an_empty_folder(caudal, like):
+def test_new_vehicle_is_valid_and_runs_by_its_name(caudal, like):
     assert caudal.json("new", "vehicle", "mine", "--like", like)["file"] == "mine.toml"
     assert caudal.json("check", "mine")["sound"]
     run = caudal.json("run", "mine", "--for", 2, "--log", "a.mcap")
@@ -21,7 +21,7 @@ def test_a_new_vehicle_is_sound_and_swims_by_its_name_from_an_empty_folder(cauda
 
 
 @pytest.mark.parametrize("like", vehicles.names())
-def test_its_guide_names_the_lines_to_change(caudal, like):
+def test_new_vehicle_lists_the_lines_to_change_first(caudal, like):
     caudal.json("new", "vehicle", "mine", "--like", like)
     lines = (caudal.folder / "mine.toml").read_text().split("\n")
     guide = re.findall(r"(?m)^#   line +(\d+)  ([a-z_.]+):", "\n".join(lines[:12]))
@@ -30,7 +30,7 @@ def test_its_guide_names_the_lines_to_change(caudal, like):
         assert key in lines[int(number) - 1]
 
 
-def test_all_that_the_original_says_is_in_it(caudal):
+def test_new_vehicle_holds_all_settings_of_the_original(caudal):
     caudal.json("new", "vehicle", "mine", "--like", "snake")
     mine = VehicleFile.open(str(caudal.folder / "mine.toml"), []).tables
     original = VehicleFile.open(vehicles.find("snake"), []).tables
@@ -42,23 +42,23 @@ def test_all_that_the_original_says_is_in_it(caudal):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("Mine",), "is no name for a vehicle"),
-        (("../mine",), "is no name for a vehicle"),
+        (("Mine",), "is not a valid name"),
+        (("../mine",), "is not a valid name"),
         (("fish",), "comes with Caudal"),
         (("mine", "--like", "cod"), 'there is no vehicle "cod"'),
         (("mine", "--output", "there.toml"), "cannot write there.toml/mine.toml"),
-        (("there",), "there.toml is there already"),
+        (("there",), "there.toml already exists"),
         (("a" * 300,), "File name too long"),
     ],
 )
-def test_what_cannot_be_started_is_one_sentence_and_nothing_is_overwritten(caudal, words, sentence):
+def test_new_prints_one_sentence_and_overwrites_nothing_when_it_fails(caudal, words, sentence):
     (caudal.folder / "there.toml").write_text("precious")
     done = caudal("new", "vehicle", *words)
     assert done.returncode == 2 and sentence in done.stderr and done.stderr.count("\n") == 1
     assert (caudal.folder / "there.toml").read_text() == "precious"
 
 
-def test_what_it_says_next_can_be_typed_as_it_stands(caudal):
+def test_new_prints_a_next_command_that_runs(caudal):
     done = caudal("new", "vehicle", "mine", "--output", "my own/ü")
     check = next(line for line in done.stdout.split("\n") if " check " in line)
     assert caudal(*shlex.split(check)[1:]).returncode == 0

@@ -1,4 +1,4 @@
-"""`caudal probe`: finds what is on the buses, says what should be, and touches nothing."""
+"""`caudal probe`: finds devices, compares them with the vehicle file, and changes nothing."""
 
 import errno
 import json
@@ -27,7 +27,7 @@ from caudal.tools.cli import probe
 from caudal.tools.cli.main import main
 from caudal.tools.config import pi_vehicle
 from tests.conftest import ROOT, on_a_pi
-from tests.hal.pi_bench import Bench, RecordedRun
+from tests.hal.pi_bench import Bench, Recorded
 
 FISH = ROOT / "onboard" / "vehicles" / "fish.toml"
 MAKERS = {"bno055": Bno055, "ms5837": Ms5837, "pca9685": Pca9685, "ads1115": Ads1115, "ina219": Ina219}
@@ -35,7 +35,7 @@ MAKERS = {"bno055": Bno055, "ms5837": Ms5837, "pca9685": Pca9685, "ads1115": Ads
 
 @pytest.fixture
 def probed(capsys):
-    """Runs the command: exit code, the object it prints, stderr."""
+    """Runs the command: its JSON object and stderr."""
 
     def run(*words: object, code: int) -> tuple[dict, str]:
         assert main(["probe", *map(str, words), "--json"]) == code
@@ -47,7 +47,7 @@ def probed(capsys):
 
 @pytest.fixture
 def emulated(monkeypatch):
-    """Has a test change the emulated parts before they are probed."""
+    """Lets a test change the emulated parts before they are probed."""
 
     def change(how) -> None:
         real = pi_vehicle.open_parts
@@ -90,7 +90,7 @@ def rows(result: dict) -> dict[str, dict]:
 
 
 @pytest.mark.parametrize("vehicle", [name for name in vehicles.names() if on_a_pi(name)])
-def test_on_emulated_chips_all_that_a_vehicle_expects_is_there_and_told(vehicle, probed):
+def test_probe_finds_every_expected_device_on_emulated_chips(vehicle, probed):
     result, _ = probed(vehicle, "--on", "emulated", code=0)
     expected = [row for row in result["rows"] if row["expected"]]
     pi = pi_vehicle.open_pi_vehicle(vehicle, []).pi
@@ -101,20 +101,20 @@ def test_on_emulated_chips_all_that_a_vehicle_expects_is_there_and_told(vehicle,
         assert row["chip"].split()[-1] == row["expected"]
 
 
-def test_a_person_gets_a_row_an_address(capsys):
+def test_probe_prints_a_row_per_address(capsys):
     assert main(["probe", "fish", "--on", "emulated"]) == 0
     out, err = capsys.readouterr()
     line = next(line for line in out.splitlines() if "0x76" in line)
     assert line.split() == ["i2c-1", "0x76", "found", "ms5837", "ms5837", "(pi.chip.gauge)"]
-    assert "all that is expected is there" in err
+    assert "all expected devices are there" in err
 
 
-def test_probing_writes_nothing_but_single_register_pointers(probed, emulated):
+def test_probe_writes_only_register_pointers(probed, emulated):
     buses = []
 
     def record(parts) -> None:
         for number, bus in parts.buses.items():
-            parts.buses[number] = RecordedRun(bus.chips, lambda us: None)
+            parts.buses[number] = Recorded(bus.chips, lambda us: None)
             buses.append(parts.buses[number])
 
     emulated(record)
@@ -124,7 +124,7 @@ def test_probing_writes_nothing_but_single_register_pointers(probed, emulated):
     assert commands == set(range(0xA0, 0xAE, 2))  # PROM words: neither a reset nor a conversion
 
 
-def test_pulses_go_on_as_they_were(probed, tmp_path):
+def test_probe_does_not_change_pulses(probed, tmp_path):
     registers = tmp_path / "registers"
     chip = Pca9685(lambda: 0, registers=open_registers(registers))
     for data in ((0x00, 0x20), (0x06, 0, 0, 0x33, 0x01)):  # awake, and 307 steps on channel 0
@@ -135,7 +135,7 @@ def test_pulses_go_on_as_they_were(probed, tmp_path):
     assert registers.read_bytes() == before
 
 
-def test_a_chip_that_is_not_there_is_missing(probed, emulated):
+def test_probe_reports_a_missing_chip(probed, emulated):
     emulated(lambda parts: parts.buses[1].chips.pop(0x28))
     result, _ = probed("fish", "--on", "emulated", code=1)
     row = rows(result)["i2c-1 0x28"]
@@ -144,7 +144,7 @@ def test_a_chip_that_is_not_there_is_missing(probed, emulated):
 
 
 @pytest.mark.parametrize("address", [0x28, 0x76])
-def test_a_chip_that_has_another_identity_is_not_the_one_expected(address, probed, emulated, capsys):
+def test_probe_reports_a_chip_with_another_identity(address, probed, emulated, capsys):
     emulated(lambda parts: parts.buses[1].faults.set("identity", address))
     result, _ = probed("fish", "--on", "emulated", code=1)
     row = rows(result)[f"i2c-1 0x{address:02x}"]
@@ -160,14 +160,14 @@ def test_a_chip_that_has_another_identity_is_not_the_one_expected(address, probe
     [("bno055", 0x28), ("ms5837", 0x76), ("ads1115", 0x48), ("ina219", 0x41), ("ina219", 0x48)]
     + [("pca9685", address) for address in (0x40, 0x48, 0x76)],
 )
-def test_no_kind_of_chip_is_taken_for_another(expected, there, address):
+def test_identify_never_confuses_two_kinds_of_chips(expected, there, address):
     bench = Bench()
     bench.add(MAKERS[there](bench.clock, address))
     found = identify(bench.bus, address, expected)
     assert found == there if expected == there else found in (there, None)
 
 
-def test_chips_are_told_in_the_state_their_drivers_leave_them_in():
+def test_identify_finds_chips_that_their_drivers_have_set_up():
     bench = Bench()
     chips = (Pca9685(bench.clock, 0x40, 25e6), Ina219(bench.clock, 0x41), Ads1115(bench.clock, 0x48))
     for chip in chips:
@@ -187,7 +187,7 @@ def test_chips_are_told_in_the_state_their_drivers_leave_them_in():
         assert identify(bench.bus, address, kind) == kind
 
 
-def test_an_address_where_no_known_chip_can_be_is_read_and_never_written():
+def test_identify_never_writes_to_addresses_without_known_chips():
     class PortExpander(Chip):
         """A byte written to it is its outputs."""
 
@@ -202,7 +202,7 @@ def test_an_address_where_no_known_chip_can_be_is_read_and_never_written():
         assert identify(I2cBus(lambda smbus=smbus: smbus, "bus"), address) is None
 
 
-def test_without_a_vehicle_every_bus_is_listed_and_nothing_expected(probed, computer):
+def test_probe_lists_every_bus_without_a_vehicle(probed, computer):
     computer.chips[0x29] = Bno055(lambda: 0, 0x29)
     result, _ = probed(code=0)
     assert {where: row["chip"] for where, row in rows(result).items()} == {
@@ -213,14 +213,14 @@ def test_without_a_vehicle_every_bus_is_listed_and_nothing_expected(probed, comp
     assert not any(row["expected"] for row in result["rows"])
 
 
-def test_a_computer_without_buses_is_told_how_to_get_one(probed, monkeypatch, tmp_path):
+def test_probe_says_how_to_enable_a_bus_when_there_is_none(probed, monkeypatch, tmp_path):
     monkeypatch.setattr(probe, "DEVICES", tmp_path)
     for words in ((), ("fish",), ("--bus", "1")):
         _, err = probed(*words, code=2)
         assert "dtparam=i2c_arm=on" in err and "raspi-config" in err and err.count("\n") == 1
 
 
-def test_on_a_computer_the_lines_and_pins_of_the_file_are_looked_for_too(probed, computer, tmp_path):
+def test_probe_checks_serial_lines_and_gpio_of_the_vehicle_file(probed, computer, tmp_path):
     with PingPty() as sonar:
         (tmp_path / "ring").touch()
         files = (
@@ -229,7 +229,7 @@ def test_on_a_computer_the_lines_and_pins_of_the_file_are_looked_for_too(probed,
             "--set",
             f"pi.chip.ring.device={tmp_path}/ring",
         )
-        pins = ("--set", f"pi.chip.pins.device={tmp_path}/ring")  # a file, but no GPIO chip
+        pins = ("--set", f"pi.chip.pins.device={tmp_path}/ring")  # a file, but not a GPIO chip
         result, _ = probed("fish", *files, *pins, code=1)
         found = rows(result)
         assert found[sonar.path]["ok"] and found[sonar.path]["chip"] == "ping"
@@ -242,20 +242,20 @@ def test_on_a_computer_the_lines_and_pins_of_the_file_are_looked_for_too(probed,
         assert "not a Ping sonar" in rows(result)[sonar.path]["note"]
 
 
-def test_a_sonar_that_does_not_answer_is_not_there(probed, emulated):
+def test_probe_reports_a_sonar_that_does_not_respond(probed, emulated):
     emulated(lambda parts: setattr(parts.chips["ahead"], "silent", True))
     result, _ = probed("fish", "--on", "emulated", code=1)
-    assert "does not answer" in rows(result)["/dev/caudal-sonar"]["note"]
+    assert "does not respond" in rows(result)["/dev/caudal-sonar"]["note"]
 
 
-def test_one_bus_can_be_asked_for(probed, computer):
+def test_probe_checks_a_single_bus(probed, computer):
     result, _ = probed("fish", "--bus", 1, code=1)
     assert {row["where"].split()[0] for row in result["rows"]} == {"i2c-1"}
     _, err = probed("fish", "--bus", 7, code=2)
     assert "there is no I2C bus 7; there is 1" in err
 
 
-def test_a_bus_that_the_file_names_and_the_computer_lacks_misses_its_chips(probed, computer):
+def test_probe_reports_chips_of_a_missing_bus(probed, computer):
     result, err = probed("fish", "--set", "pi.chip.imu.bus=3", code=1)
     assert not rows(result)["i2c-3 0x28"]["found"]
     assert "I2C bus 3 is not there" in err
@@ -265,7 +265,7 @@ def test_a_bus_that_the_file_names_and_the_computer_lacks_misses_its_chips(probe
     ("number", "says"),
     [(errno.EACCES, "group i2c"), (errno.EOPNOTSUPP, "plain messages"), (errno.ENODEV, "adapter")],
 )
-def test_a_bus_that_cannot_be_used_is_a_sentence(number, says, probed, computer, monkeypatch):
+def test_probe_prints_one_sentence_when_a_bus_cannot_be_opened(number, says, probed, computer, monkeypatch):
     def refuse(parts, bus):
         raise OSError(number, "no")
 
@@ -274,7 +274,7 @@ def test_a_bus_that_cannot_be_used_is_a_sentence(number, says, probed, computer,
     assert says in err and not result["ok"]
 
 
-def test_a_bus_that_hangs_is_given_up_after_three_seconds(probed, emulated):
+def test_probe_gives_up_a_hung_bus_after_three_seconds(probed, emulated):
     clocks = []
 
     def hang(parts) -> None:
@@ -290,7 +290,7 @@ def test_a_bus_that_hangs_is_given_up_after_three_seconds(probed, emulated):
 @pytest.mark.parametrize(
     "words", [("--on", "emulated"), ("--on", "moon"), ("fish", "--bus", "x"), ("no_such",)]
 )
-def test_what_cannot_be_probed_is_one_sentence(words, capsys):
+def test_probe_prints_one_sentence_for_bad_arguments(words, capsys):
     try:
         code = main(["probe", *words])
     except SystemExit as ended:
@@ -305,7 +305,7 @@ def test_what_cannot_be_probed_is_one_sentence(words, capsys):
         ["calibrate", "clock", "fish", "--on", "emulated", "--measure", "--output", "c"],
     ],
 )
-def test_it_works_where_there_is_no_plant_and_no_numpy(words, tmp_path):
+def test_probe_and_calibrate_run_without_plant_and_numpy(words, tmp_path):
     program = f"""
 import sys
 for name in ("numpy", "numba", "caudal.sim_plant", "matplotlib"):
@@ -320,7 +320,7 @@ sys.exit(main({words}))
     assert done.returncode == 0, done.stderr
 
 
-def test_a_missing_package_is_named_with_its_extra(monkeypatch, capsys):
+def test_missing_package_is_named_with_its_extra(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "caudal.hal.pi.build", None)
     monkeypatch.setitem(sys.modules, "smbus2", None)
     monkeypatch.delitem(sys.modules, "caudal.hal.pi.bus")

@@ -1,4 +1,4 @@
-"""`caudal sweep`: the same table by one thread, many, or two machines; after an interruption, and after a loss."""
+"""`caudal sweep`: the same table from one thread, many, or two machines; after an interruption or a lost worker."""
 
 import csv
 import json
@@ -31,11 +31,11 @@ def table(path):
 
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory):
-    """The table of PLANE by one thread."""
+    """The table of PLANE from one thread."""
     return sweep(PLANE, tmp_path_factory.mktemp("plane") / "a.csv", "--jobs", 1)
 
 
-def test_every_combination_and_seed_has_its_row_in_grid_order(plane):
+def test_table_has_a_row_for_every_combination_and_seed_in_grid_order(plane):
     rows = table(plane)
     assert list(rows[0]) == [FREQUENCY, "gait.c1", "seed", "mean_speed_m_s", "turned_deg", "error"]
     places = [(float(row[FREQUENCY]), float(row["gait.c1"]), int(row["seed"])) for row in rows]
@@ -44,18 +44,18 @@ def test_every_combination_and_seed_has_its_row_in_grid_order(plane):
     assert not any(row["error"] for row in rows)
 
 
-def test_threads_give_the_table_of_one_thread(plane, tmp_path):
+def test_several_threads_give_the_table_of_one_thread(plane, tmp_path):
     assert sweep(PLANE, tmp_path / "a.csv", "--jobs", 3).read_bytes() == plane.read_bytes()
 
 
-def test_a_points_measures_are_those_of_a_run(caudal, plane):
+def test_metrics_of_a_point_equal_those_of_a_run(caudal, plane):
     row = table(plane)[7]
     keys = [f"--set={key}={row[key]}" for key in (FREQUENCY, "gait.c1")]
-    swum = caudal.json("run", "fish", "--scenario", "cruise", "--for", 5, "--seed", row["seed"], *keys)
-    assert float(row["mean_speed_m_s"]) == pytest.approx(swum["mean_speed_m_s"], rel=1e-12)
+    ran = caudal.json("run", "fish", "--scenario", "cruise", "--for", 5, "--seed", row["seed"], *keys)
+    assert float(row["mean_speed_m_s"]) == pytest.approx(ran["mean_speed_m_s"], rel=1e-12)
 
 
-def test_the_summary_names_the_extremes_and_where_they_are(tmp_path, capsys):
+def test_summary_gives_the_extremes_and_their_points(tmp_path, capsys):
     result_of(capsys)
     sweep(LINE, tmp_path / "a.csv", "--json")
     result, rows = result_of(capsys), table(tmp_path / "a.csv")
@@ -75,7 +75,7 @@ def result_of(capsys):
     return json.loads(said) if said.startswith("{") else None
 
 
-def test_parquet_has_what_csv_has(tmp_path):
+def test_parquet_and_csv_hold_the_same_table(tmp_path):
     arrow = pytest.importorskip("pyarrow.parquet")
     short = [*LINE, "--vary", "gait.rows=18:36:2"]
     rows = table(sweep(short, tmp_path / "a.csv"))
@@ -84,7 +84,7 @@ def test_parquet_has_what_csv_has(tmp_path):
     assert [row["gait.rows"] for row in found] == [18, 36] * 5
 
 
-def test_a_point_that_fails_has_its_sentence_and_the_others_their_figures(tmp_path, capsys):
+def test_failed_point_has_its_error_and_other_points_their_values(tmp_path, capsys):
     words = [*SHORT, "--metric", "mean_speed_m_s", "--vary", "gait.wavelength_m=-0.3:0.6:4"]
     rows = table(sweep(words, tmp_path / "a.csv", code=1))
     assert [bool(row["error"]) for row in rows] == [True, True, False, False]
@@ -92,7 +92,7 @@ def test_a_point_that_fails_has_its_sentence_and_the_others_their_figures(tmp_pa
     assert "wavelength_m" in rows[0]["error"] and "2 failed" in capsys.readouterr().out
 
 
-def test_a_run_that_diverges_fails_alone(tmp_path, monkeypatch):
+def test_only_the_point_fails_whose_run_diverges(tmp_path, monkeypatch):
     measure = rollout.measure
 
     def diverges_once(vehicle, scenario, overrides, seed, seconds):
@@ -123,13 +123,15 @@ def wait_for(count, journal, process):
     raise AssertionError(f"{journal} does not grow")
 
 
-def test_an_interrupted_sweep_goes_on_and_gives_the_table_of_one_run(plane, tmp_path, capsys):
+def test_interrupted_sweep_continues_and_gives_the_same_table(plane, tmp_path, capsys):
     out, journal = tmp_path / "a.csv", tmp_path / "a.csv.partial"
     process = begin(PLANE, out)
     wait_for(3, journal, process)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=300)
-    assert process.returncode == 130 and "the same command goes on" in said and "Traceback" not in said
+    assert (
+        process.returncode == 130 and "run the same command to continue" in said and "Traceback" not in said
+    )
     assert not out.exists()
     done = journal.read_bytes().count(b"\n") - 1
     assert 3 <= done < 20
@@ -139,7 +141,7 @@ def test_an_interrupted_sweep_goes_on_and_gives_the_table_of_one_run(plane, tmp_
     assert out.read_bytes() == plane.read_bytes() and not journal.exists()
 
 
-def test_points_in_the_journal_are_not_run_again(tmp_path, monkeypatch):
+def test_resumed_sweep_does_not_repeat_points_of_its_journal(tmp_path, monkeypatch):
     ran = []
 
     def interrupts(vehicle, scenario, overrides, seed, seconds):
@@ -153,13 +155,13 @@ def test_points_in_the_journal_are_not_run_again(tmp_path, monkeypatch):
     lines = (tmp_path / "a.csv.partial").read_text().splitlines()[1:]
     kept = {json.loads(line)["point"] for line in lines}
     assert 1 <= len(kept) < 5
-    ran[:] = [""] * 4  # past its interruption
+    ran[:] = [""] * 4  # after its interruption
     rows = table(sweep(LINE, tmp_path / "a.csv", "--jobs", 1))
     again = [float(keys.partition("=")[2]) for keys in ran[4:]]
     assert again == [float(row[FREQUENCY]) for k, row in enumerate(rows) if k not in kept]
 
 
-def test_the_journal_of_another_sweep_is_refused_and_kept(tmp_path, monkeypatch, capsys):
+def test_journal_of_another_sweep_is_rejected_and_kept(tmp_path, monkeypatch, capsys):
     def interrupts(vehicle, scenario, overrides, seed, seconds):
         if "=2.0" in overrides[-1]:
             raise KeyboardInterrupt
@@ -177,7 +179,7 @@ def test_the_journal_of_another_sweep_is_refused_and_kept(tmp_path, monkeypatch,
     assert journal.read_bytes() == before
     journal.write_text("no journal\n")
     sweep(LINE, out, code=2)
-    assert "no journal" in capsys.readouterr().err
+    assert "is not the journal of a sweep" in capsys.readouterr().err
 
 
 # Across machines ----------------------------------------------------------------------------------------------
@@ -219,7 +221,7 @@ def test_two_machines_give_the_table_of_one_thread(plane, cluster, tmp_path):
     assert sweep(PLANE, tmp_path / "a.csv", "--dask", address).read_bytes() == plane.read_bytes()
 
 
-def test_a_worker_that_dies_half_way_costs_nothing_but_time(plane, cluster, tmp_path):
+def test_table_is_the_same_when_a_worker_dies(plane, cluster, tmp_path):
     address, workers = cluster
     out = tmp_path / "a.csv"
     process = begin(PLANE, out, "--dask", address, "--chunk", 2)  # the cluster's last sweep
@@ -243,18 +245,18 @@ def test_a_worker_that_dies_half_way_costs_nothing_but_time(plane, cluster, tmp_
         (["--vary", "gait.c1=a:b:3"], "not two numbers"),
         (["--vary", "gait.c1=0:inf:3"], "must be finite"),
         (["--vary", "gait.c1=0:1:0"], "COUNT from 1"),
-        (["--vary", "gait.c1=0:1:1"], "COUNT is from 2"),
+        (["--vary", "gait.c1=0:1:1"], "give a COUNT of 2 or more"),
         (["--vary", "gait.c1=0:1:1000", "--vary", "gait.rows=0:1:1001"], "at most 1000000"),
-        (["--vary", f"{FREQUENCY}=1:2:2"], "stands twice"),
-        (["--metric", "happiness"], "there is no measure happiness; there are simulated_s"),
+        (["--vary", f"{FREQUENCY}=1:2:2"], "is given twice"),
+        (["--metric", "happiness"], "there is no metric happiness; there are simulated_s"),
         (["--scenario", "sleep"], "it has pool"),
-        (["--dask", "tcp://127.0.0.1:9"], "no dask scheduler answers at tcp://127.0.0.1:9"),
+        (["--dask", "tcp://127.0.0.1:9"], "no dask scheduler responds at tcp://127.0.0.1:9"),
         (["--dask", "nowhere"], "tcp://HOST:PORT"),
         (["--out", "a.xlsx"], ".csv or .parquet"),
         (["--seeds", "0"], "whole number from 1"),
     ],
 )
-def test_bad_input_is_refused_in_one_sentence_and_leaves_nothing(words, said, tmp_path, monkeypatch, capsys):
+def test_bad_input_is_rejected_in_one_sentence_without_any_file(words, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     try:
         code = main([*LINE, *words])

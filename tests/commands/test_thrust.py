@@ -1,4 +1,4 @@
-"""`caudal thrust`: bench data in, a map out that pushes what is asked; for wrong data one sentence."""
+"""`caudal thrust`: from bench data to a map that gives the forces of its set-points; error messages."""
 
 import json
 import tomllib
@@ -24,7 +24,7 @@ PULSES_US = np.arange(1100, 1901, 4)
 
 
 def truth_n(volts: float, pulses_us) -> np.ndarray:
-    """A made-up motor: a polynomial from each edge of its dead-band, stronger at more volts."""
+    """An artificial motor: a polynomial from each edge of its dead-band, in proportion to the voltage."""
     away_us = np.asarray(pulses_us, float) - 1500
     ahead, astern = np.maximum(away_us - DEAD_US[1], 0) / 100, np.maximum(DEAD_US[0] - away_us, 0) / 100
     return (
@@ -36,7 +36,7 @@ def truth_n(volts: float, pulses_us) -> np.ndarray:
 
 def bench_csv(noise_n: float = NOISE_N, seed: int = 1, volts=VOLTS, measured=truth_n) -> str:
     random = np.random.default_rng(seed)
-    lines = ["# a made-up bench", "voltage_V,pwm_us,rpm,current_A,force_n"]
+    lines = ["# artificial bench data", "voltage_V,pwm_us,rpm,current_A,force_n"]
     for v in volts:
         forces_n = measured(v, PULSES_US)
         noisy_n = forces_n + noise_n * random.standard_normal(len(PULSES_US)) * (forces_n != 0)
@@ -47,7 +47,7 @@ def bench_csv(noise_n: float = NOISE_N, seed: int = 1, volts=VOLTS, measured=tru
 
 @pytest.fixture
 def thrust(tmp_path, monkeypatch, capsys):
-    """Runs the command on a CSV's text in a folder of its own: exit code, stdout, stderr."""
+    """Runs the command on a CSV's text in a new folder: exit code, stdout, stderr."""
     monkeypatch.chdir(tmp_path)
 
     def run(text: str | bytes | None, *words: str) -> tuple[int, str, str]:
@@ -65,7 +65,7 @@ def fits(text: str, tmp_path) -> list[thrust_fit.Fit]:
     return [thrust_fit.fit(bench) for bench in bench_data.read(path, 1500)]
 
 
-def test_the_fit_finds_the_motor_behind_noisy_measurements(tmp_path):
+def test_fit_finds_the_motor_in_noisy_measurements(tmp_path):
     for one in fits(bench_csv(), tmp_path):
         for kind in ("polynomial", "table"):
             curve = build_curve({"fit": kind, **getattr(one, kind)})
@@ -77,8 +77,8 @@ def test_the_fit_finds_the_motor_behind_noisy_measurements(tmp_path):
         assert one.errors["rms_n"] == pytest.approx(NOISE_N, rel=0.2)
 
 
-def test_without_noise_the_polynomial_is_the_motors_own(tmp_path):
-    one = fits(bench_csv(0.0), tmp_path)[1]  # at 16 V, where the made-up coefficients hold
+def test_fit_finds_the_exact_polynomial_without_noise(tmp_path):
+    one = fits(bench_csv(0.0), tmp_path)[1]  # at 16 V, where the artificial coefficients hold
     assert (one.polynomial["dead_low_us"], one.polynomial["dead_high_us"]) == (1464, 1528)
     assert one.polynomial["forward"] == pytest.approx([4, 3, -0.2, 0, 0], abs=1e-3)
     assert one.polynomial["reverse"] == pytest.approx([3, 2.5, -0.1, 0, 0], abs=1e-3)
@@ -91,7 +91,7 @@ def rough_n(volts: float, pulses_us) -> np.ndarray:
     return smooth_n + np.sign(smooth_n) * 0.4 + np.where(away_us > 200, 0.02 * (away_us - 200), 0)
 
 
-def test_the_table_follows_what_no_polynomial_can_with_less_than_a_third_of_its_error(tmp_path):
+def test_table_has_a_third_of_the_polynomial_error_on_a_motor_with_kinks(tmp_path):
     for one in fits(bench_csv(0.01, measured=rough_n), tmp_path):
         assert one.errors["table_rms_n"] < one.errors["rms_n"] / 3
         # no third here: whole microseconds cost both inverse maps the same
@@ -99,14 +99,14 @@ def test_the_table_follows_what_no_polynomial_can_with_less_than_a_third_of_its_
         assert len(one.table["pulses_us"]) <= thrust_fit.MOST_POINTS
 
 
-def test_a_table_spends_no_points_on_noise_that_a_polynomial_follows_as_well(tmp_path):
+def test_table_stays_short_when_more_points_would_fit_noise(tmp_path):
     for one in fits(bench_csv(0.3), tmp_path):
         assert one.errors["table_points"] < 24
 
 
 @st.composite
 def motors(draw):
-    """Any monotone motor: a dead-band of its own, a start with a jump or none, a straight, bent or wavy rise."""
+    """Any monotone motor: any dead-band, with or without a step at its edge, with a straight, bent or wavy rise."""
     dead_us = draw(st.tuples(st.integers(2, 90), st.integers(2, 90)))
     jump, bend, wave = (draw(st.floats(0, top)) for top in (0.1, 3, 0.9))
     greatest_n = draw(st.sampled_from([0.2, 5.0, 60.0]))
@@ -127,7 +127,7 @@ def motors(draw):
 
 @given(motors())
 @settings(max_examples=25)
-def test_every_motors_maps_are_whole_monotone_and_taken_by_a_vehicle_file(motor):
+def test_maps_of_any_motor_are_monotone_and_valid_in_a_vehicle_file(motor):
     pulses_us, forces_n = motor
     bench = bench_data.Bench(16.0, pulses_us, forces_n, np.abs(forces_n), 1500)
     one = thrust_fit.fit(bench)
@@ -141,7 +141,9 @@ def test_every_motors_maps_are_whole_monotone_and_taken_by_a_vehicle_file(motor)
             }
         },
     }  # fmt: skip
-    hal_spec.read(VehicleFile("made up", "", [], tables))  # refuses what falls, or pushes at neutral
+    hal_spec.read(
+        VehicleFile("artificial", "", [], tables)
+    )  # rejects a map that falls or has thrust at neutral
     assert len(one.table["pulses_us"]) <= thrust_fit.MOST_POINTS
     assert one.errors["table_rms_n"] < 0.06 * np.abs(forces_n).max()
     curve = plant_curves.curve(bench)
@@ -150,7 +152,7 @@ def test_every_motors_maps_are_whole_monotone_and_taken_by_a_vehicle_file(motor)
     assert np.abs(off_n).max() <= 0.0021 * np.abs(bench.rising_n).max()
 
 
-def test_a_force_asked_of_the_written_motor_is_what_the_bench_measured_there(thrust, tmp_path):
+def test_written_motor_gives_the_measured_force_at_each_set_point(thrust, tmp_path):
     code, out, _ = thrust(bench_csv(), "--write", "motor.toml", "--json")
     assert code == 0
     result = json.loads(out)
@@ -174,7 +176,7 @@ def test_a_force_asked_of_the_written_motor_is_what_the_bench_measured_there(thr
             assert said_n == pytest.approx(error_n, rel=0.15)  # another grid of forces
 
 
-def test_the_motor_goes_to_the_end_of_a_vehicle_file_and_replaces_nothing(thrust, tmp_path):
+def test_motor_is_appended_to_a_vehicle_file_and_replaces_nothing(thrust, tmp_path):
     mine = tmp_path / "mine.toml"
     before = EEL.read_text().replace('motor = "pump"', 'motor = "jet_2"')
     mine.write_text(before)
@@ -190,13 +192,13 @@ def test_the_motor_goes_to_the_end_of_a_vehicle_file_and_replaces_nothing(thrust
     assert mine.read_text() == after
 
 
-def test_a_file_that_is_no_vehicle_file_is_never_written_over(thrust, tmp_path):
+def test_write_does_not_change_a_file_that_is_not_a_vehicle_file(thrust, tmp_path):
     code, _, said = thrust(bench_csv(), "--write", "bench.csv")
     assert code == 2 and "bench.csv" in said
     assert (tmp_path / "bench.csv").read_text() == bench_csv()
 
 
-def test_the_plants_motor_is_what_was_measured_with_its_currents(thrust, tmp_path):
+def test_plant_motor_holds_the_measured_forces_and_currents(thrust, tmp_path):
     assert thrust(bench_csv(measured=rough_n), "--plant", "--write", "motor.toml")[0] == 0
     curves = tomllib.loads((tmp_path / "motor.toml").read_text())["plant"]["motor"]["bench"]["curve"]
     assert [curve["battery_v"] for curve in curves] == list(VOLTS)
@@ -207,7 +209,7 @@ def test_the_plants_motor_is_what_was_measured_with_its_currents(thrust, tmp_pat
         assert np.abs(currents_a - 0.4 * np.abs(forces_n)).max() < 0.5
 
 
-def test_kilogrammes_repeated_pulses_and_capitals_make_the_same_motor(tmp_path):
+def test_read_converts_kgf_averages_repeated_pulses_and_ignores_case(tmp_path):
     plain = fits(bench_csv(), tmp_path)[0]
     lines = bench_csv().splitlines()
     cells = [line.split(",") for line in lines[2:]]
@@ -241,7 +243,7 @@ WRONG = {
     "a pulse from elsewhere": (line_of(7, "12.0,11,0,0,0"), ["line 8", "pwm_us", "11"]),
     "no voltage": (line_of(7, "0,1120,0,0,0"), ["line 8", "voltage_V", "above 0"]),
     "too few points": ("\n".join(bench_csv().splitlines()[:15]), ["12 V", "13", "too few"]),
-    "the other way round": (bench_csv(measured=lambda v, us: -truth_n(v, us)), ["12 V", "grow"]),
+    "reversed": (bench_csv(measured=lambda v, us: -truth_n(v, us)), ["12 V", "grow"]),
     "nothing at all": (bench_csv(measured=lambda v, us: 0 * truth_n(v, us)), ["12 V", "grow"]),
     "only one direction": (bench_csv(measured=one_way), ["12 V", "backward", "both directions"]),
     "another neutral": (bench_csv(measured=lambda v, us: truth_n(v, us + 100)), ["1500 us", "--neutral"]),
@@ -250,7 +252,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_wrong_data_gets_one_sentence_that_says_where(thrust, tmp_path, what):
+def test_wrong_data_gives_one_sentence_with_its_line(thrust, tmp_path, what):
     text, words = WRONG[what]
     code, out, said = thrust(text)
     assert code == 2 and out == ""
@@ -260,11 +262,11 @@ def test_wrong_data_gets_one_sentence_that_says_where(thrust, tmp_path, what):
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_plant_needs_measured_currents(thrust):
+def test_plant_requires_measured_currents(thrust):
     code, _, said = thrust(bench_csv().replace("current_A", "amps"), "--plant")
     assert code == 2 and "current_A" in said
 
 
-def test_a_name_that_no_vehicle_file_takes_is_refused(thrust):
+def test_name_that_is_not_valid_is_rejected(thrust):
     code, _, said = thrust(bench_csv(), "--name", "T 200")
     assert code == 2 and "T 200" in said

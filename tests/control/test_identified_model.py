@@ -133,7 +133,7 @@ def test_readings_far_off_are_left_out_and_counted(swum):
 
 
 def test_inertia_and_drag_are_found_from_noisy_readings(found, swum):
-    assert found.fit.settled and not found.not_found
+    assert found.fit.converged and not found.not_found
     assert_within(found, swum[0], DIAGONALS | {"m26": 0.2})
 
 

@@ -1,4 +1,4 @@
-"""A system below a folder, and releases small enough to switch a hundred times."""
+"""A system in a folder, and releases small enough to switch many times."""
 
 import json
 import os
@@ -17,7 +17,7 @@ PROGRAM = SYSTEM / "usr/local/sbin/caudal-release"
 
 
 class Card:
-    """A card of this machine's own architecture, mounted here; enough of it to deploy to."""
+    """A mounted card of this machine's architecture, with as much on it as a deploy needs."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -26,19 +26,19 @@ class Card:
         (root / "boot/firmware").mkdir(parents=True)
         python = f"python3.{sys.version_info.minor}"
         with open(os.path.realpath(sys.executable), "rb") as program:
-            (root / "usr/bin" / python).write_bytes(program.read(64))  # its head says which machine it is for
+            (root / "usr/bin" / python).write_bytes(program.read(64))  # its header names its machine
         self.config = root / "boot/firmware/config.txt"
         self.config.write_text("# firmware\ndtparam=audio=on\n")
 
     def release(self, *words: str, code: int = 0) -> dict:
-        """caudal-release, as the command and systemd run it."""
+        """Runs caudal-release as the command and systemd do."""
         command = ["sh", str(PROGRAM), "--root", str(self.root), "--json", *words]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == code, done.stderr + done.stdout
         return json.loads(done.stdout) if done.stdout else {"error": done.stderr}
 
     def files(self) -> dict[str, str]:
-        """What stands where: a link's target, or a file's content."""
+        """All files by path: a link's target, or a file's content."""
         found = {}
         for path in sorted(self.root.rglob("*")):
             name = str(path.relative_to(self.root))
@@ -49,7 +49,7 @@ class Card:
         return found
 
     def ssh(self, path: Path) -> Path:
-        """A program that stands in for ssh: its other end is a shell here, whose caudal-release works on this card."""
+        """A program in place of ssh: it runs a shell here, whose caudal-release works on this card."""
         about = f"{os.uname().machine}\\n3 {sys.version_info.minor}\\nsystemd\\nroot\\n"
         path.write_text(
             "#!/bin/sh\n"
@@ -72,7 +72,7 @@ def card(tmp_path: Path) -> Card:
 
 @pytest.fixture
 def small_release(tmp_path: Path):
-    """make(name): a release with the real system files and next to no packages."""
+    """make(name): a release with the real system files and almost no packages."""
 
     def make(name: str, **units: str) -> str:
         folder = tmp_path / "made" / name

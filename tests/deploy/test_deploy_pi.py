@@ -1,4 +1,4 @@
-"""`caudal deploy pi` as its user meets it: onto a mounted card, over ssh, and a sentence where that cannot be."""
+"""`caudal deploy pi`: to a mounted card, over ssh, and its error messages."""
 
 import json
 import os
@@ -17,7 +17,7 @@ FISH = ROOT / "onboard" / "vehicles" / "fish.toml"
 
 
 def deploy(capsys, *words: object, code: int = 0) -> str:
-    """What the command says: its object, or its sentence."""
+    """The output of the command: its JSON object, or its error."""
     assert main(["deploy", "pi", *map(str, words), "--json"]) == code
     said = capsys.readouterr()
     if code:
@@ -28,7 +28,7 @@ def deploy(capsys, *words: object, code: int = 0) -> str:
 
 @pytest.fixture(scope="module")
 def deployed(tmp_path_factory) -> tuple[Card, dict]:
-    """A card of this machine's own architecture with a whole release on it."""
+    """A card of this machine's architecture with a whole release on it."""
     card = Card(tmp_path_factory.mktemp("deployed") / "card")
     words = ["--root", str(card.root), "fish", "--scenario", "cruise", "--set", "gait.source=table"]
     command = [sys.executable, "-m", "caudal.tools.cli.main", "deploy", "pi", *words, "--json"]
@@ -38,21 +38,21 @@ def deployed(tmp_path_factory) -> tuple[Card, dict]:
 
 
 def aboard(card: Card, *words: str) -> subprocess.CompletedProcess:
-    """Python as the vehicle has it: this one, but with nothing installed beside the release."""
+    """Runs Python as on the vehicle: without any installed package but the release."""
     environ = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     python = os.path.realpath(sys.executable)
     return subprocess.run([python, "-S", *words], cwd=card.root, env=environ, capture_output=True, text=True)
 
 
-def test_a_release_reads_its_vehicle_and_ticks_with_nothing_installed_but_python(deployed):
+def test_release_checks_its_files_with_nothing_installed_but_python(deployed):
     card, _ = deployed
     etc, program = card.root / "etc/caudal", card.root / "opt/caudal/current/bin/caudal-read"
     done = aboard(card, str(program), str(etc / "vehicle.toml"), "--with", str(etc / "settings.toml"))
     assert done.returncode == 0, done.stderr
-    assert "fish reads" in done.stdout
+    assert "fish is valid" in done.stdout
 
 
-def test_a_release_runs_the_vehicle_on_its_computer_without_numpy(deployed, tmp_path):
+def test_release_runs_the_vehicle_without_numpy(deployed, tmp_path):
     card, _ = deployed
     log = tmp_path / "run.mcap"
     words = ("run", "etc/caudal/vehicle.toml", "--on", "pi", "--with", "etc/caudal/settings.toml")
@@ -63,14 +63,14 @@ def test_a_release_runs_the_vehicle_on_its_computer_without_numpy(deployed, tmp_
     assert log.stat().st_size > 0
 
 
-def test_a_release_holds_what_a_vehicle_needs_and_no_simulation(deployed):
+def test_release_holds_runtime_packages_and_no_simulation(deployed):
     _, said = deployed
     assert {"caudal", "msgspec", "mcap", "zstandard", "pyserial", "smbus2"} <= set(said["packages"])
     assert not {"numpy", "numba", "scipy", "matplotlib", "pytest"} & set(said["packages"])
     assert said["size_bytes"] < 60e6
 
 
-def test_nothing_in_a_release_names_this_machine(deployed):
+def test_release_holds_no_path_of_this_machine(deployed):
     card, said = deployed
     release = card.root / "opt/caudal/releases" / said["release"]
     for path in release.rglob("*"):
@@ -78,7 +78,7 @@ def test_nothing_in_a_release_names_this_machine(deployed):
             assert str(ROOT).encode() not in path.read_bytes(), path
 
 
-def test_a_dry_run_makes_the_same_release_of_the_same_files_and_leaves_the_card_alone(deployed, capsys):
+def test_dry_run_makes_the_same_release_and_does_not_change_the_card(deployed, capsys):
     card, said = deployed
     before = card.files()
     words = ("--root", card.root, "fish", "--scenario", "cruise", "--set", "gait.source=table", "--dry-run")
@@ -87,7 +87,7 @@ def test_a_dry_run_makes_the_same_release_of_the_same_files_and_leaves_the_card_
     assert card.files() == before
 
 
-def test_options_of_the_run_and_changed_settings_go_along(deployed):
+def test_release_holds_the_options_and_settings_of_the_run(deployed):
     card, _ = deployed
     etc = card.root / "opt/caudal/current/etc"
     assert (etc / "caudal.env").read_text() == "CAUDAL_OPTIONS=--scenario cruise\n"
@@ -95,7 +95,7 @@ def test_options_of_the_run_and_changed_settings_go_along(deployed):
     assert (etc / "vehicle.toml").read_text() == FISH.read_text()
 
 
-def test_stations_go_along_with_what_they_need():
+def test_release_holds_station_links_and_their_packages():
     wanted = Run(
         "one", "", "cruise", [], None, ("udp:0.0.0.0:14550", "serial:/dev/ttyUSB0@57600"), "/var/lib/caudal/k"
     )
@@ -105,7 +105,7 @@ def test_stations_go_along_with_what_they_need():
     assert len(extra) == 1 and extra.pop().startswith("pymavlink")
 
 
-def test_a_vehicle_file_that_does_not_read_is_refused_before_anything_changes(card, tmp_path, capsys):
+def test_deploy_rejects_an_invalid_vehicle_file_before_any_change(card, tmp_path, capsys):
     broken = tmp_path / "broken.toml"
     broken.write_text(FISH.read_text().replace("[pi.pulses]", "[pi.pulses]\naddress = 500", 1))
     before = card.files()
@@ -113,7 +113,7 @@ def test_a_vehicle_file_that_does_not_read_is_refused_before_anything_changes(ca
     assert card.files() == before
 
 
-def test_a_calibration_aboard_that_does_not_fit_the_new_file_is_refused_before_anything_changes(card, capsys):
+def test_deploy_rejects_an_invalid_calibration_on_the_card_before_any_change(card, capsys):
     calibration = card.root / "var/lib/caudal/calibration.toml"
     calibration.parent.mkdir(parents=True)
     calibration.write_text("[pi.pulses]\nclock_hz = 5\n")
@@ -125,24 +125,24 @@ def test_a_calibration_aboard_that_does_not_fit_the_new_file_is_refused_before_a
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--root", "/nowhere", "fish"), "/nowhere is no mounted image"),
-        (("--root", "/", "fish"), "is no mounted image"),
-        (("fish",), "which vehicle?"),
-        ((), "where to?"),
-        (("me@there", "fish", "--root", "CARD"), "are two places"),
+        (("--root", "/nowhere", "fish"), "/nowhere is not a mounted image"),
+        (("--root", "/", "fish"), "is not a mounted image"),
+        (("fish",), "there is no vehicle"),
+        ((), "there is no target"),
+        (("me@there", "fish", "--root", "CARD"), "are two targets"),
         (("--root", "CARD", "no_such_vehicle"), 'no vehicle "no_such_vehicle"'),
         (("--root", "CARD", "fish", "--scenario", "fly"), 'no scenario "fly"'),
         (("--root", "CARD", "fish", "--set", "rate_hz=50"), "rate_hz (from --set) is not a key"),
         (("--root", "CARD", "fish", "--health"), "leave fish out"),
         (("--root", "CARD", "--back"), "no release before"),
         (("--ssh", "no-such-ssh", "me@there", "fish"), "there is no no-such-ssh here"),
-        (("--", "-oProxyCommand=x", "fish"), "is no host"),
+        (("--", "-oProxyCommand=x", "fish"), "is not a host"),
         (("--root", "CARD", "fish", "--mavlink", "can:1"), "there is no such address"),
         (("--root", "CARD", "fish", "--mavlink-key", "/var/lib/caudal/key"), "give an ADDRESS with it"),
         (("--root", "CARD", "fish", "--mavlink", "serial:/dev/my radio@57600"), "has a space in it"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence(card, capsys, words, sentence):
+def test_deploy_prints_one_sentence_when_it_cannot_deploy(card, capsys, words, sentence):
     line = deploy_words(capsys, [str(card.root) if word == "CARD" else word for word in words])
     assert sentence in line
 
@@ -160,10 +160,10 @@ def deploy_words(capsys, words: list[str]) -> str:
         (None, "has no usr/bin/python3"),
         (("python3.9", 62), "has Python 3.9"),
         (("python3.11", 40), "64-bit Raspberry Pi OS"),
-        (("python3.11", 243), "have no wheels"),
+        (("python3.11", 243), "no wheels of the packages"),
     ],
 )
-def test_a_card_that_cannot_run_it_is_one_sentence(card, capsys, python, sentence):
+def test_deploy_prints_one_sentence_when_the_card_cannot_run_caudal(card, capsys, python, sentence):
     for path in (card.root / "usr/bin").iterdir():
         path.unlink()
     if python:
@@ -173,7 +173,7 @@ def test_a_card_that_cannot_run_it_is_one_sentence(card, capsys, python, sentenc
 
 
 SSH = """#!/bin/sh
-# An ssh whose other end is this machine, as far as it is asked about itself.
+# An ssh that answers the questions about the platform.
 {answer}
 """
 
@@ -185,18 +185,18 @@ SSH = """#!/bin/sh
         ("printf 'armv7l\\n3 11\\nsystemd\\nroot\\n'", "64-bit Raspberry Pi OS"),
         ("printf 'aarch64\\n3 9\\nsystemd\\nroot\\n'", "has Python 3.9"),
         ("printf 'aarch64\\n0 0\\nsystemd\\nroot\\n'", "has no python3"),
-        ("printf 'aarch64\\n3 11\\nnone\\nroot\\n'", "not run by systemd"),
+        ("printf 'aarch64\\n3 11\\nnone\\nroot\\n'", "does not run systemd"),
         ("printf 'aarch64\\n3 11\\nsystemd\\npi\\n'", "pi may not use sudo"),
     ],
 )
-def test_a_computer_that_cannot_be_deployed_to_is_one_sentence(tmp_path, capsys, answer, sentence):
+def test_deploy_prints_one_sentence_when_the_computer_cannot_run_caudal(tmp_path, capsys, answer, sentence):
     ssh = tmp_path / "ssh"
     ssh.write_text(SSH.format(answer=answer))
     ssh.chmod(0o755)
     assert sentence in deploy_words(capsys, ["--ssh", str(ssh), "me@there", "fish"])
 
 
-def test_a_release_goes_over_ssh_whole_and_what_the_vehicle_says_comes_back(card, tmp_path, capsys):
+def test_deploy_sends_a_release_over_ssh_and_returns_its_result(card, tmp_path, capsys):
     ssh = card.ssh(tmp_path / "ssh")
     said = json.loads(deploy(capsys, "--ssh", ssh, "me@there", "fish", "--scenario", "pool"))
     assert (said["target"], said["done"], said["release"]) == ("me@there", "installed", card.current())

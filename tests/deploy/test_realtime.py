@@ -1,4 +1,4 @@
-"""Real time and the service manager: what the loop asks for, what it says, and that neither can stop it."""
+"""Real-time settings and messages to the service manager; neither may stop the loop."""
 
 import os
 import socket
@@ -13,14 +13,14 @@ from tests.conftest import ROOT, left_out
 
 
 class Manager:
-    """The manager's end of the line."""
+    """The service manager's socket."""
 
     def __init__(self, address: str) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.bind(address)
         self._socket.setblocking(False)
 
-    def heard(self) -> list[str]:
+    def received(self) -> list[str]:
         words = []
         while True:
             try:
@@ -30,33 +30,33 @@ class Manager:
 
 
 @pytest.mark.parametrize("kind", ["path", "abstract"])
-def test_the_manager_hears_of_start_status_and_end(tmp_path, kind):
+def test_notifier_sends_start_status_and_end(tmp_path, kind):
     name = f"caudal-test-{os.getpid()}" if kind == "abstract" else str(tmp_path / "notify")
     manager = Manager(f"\0{name}" if kind == "abstract" else name)
     notifier = Notifier({"NOTIFY_SOCKET": f"@{name}" if kind == "abstract" else name})
     notifier.ready()
     notifier.status("armed\nand well")
-    notifier.alive()  # no watchdog was asked for
+    notifier.alive()  # no watchdog is set
     notifier.stopping()
-    assert manager.heard() == ["READY=1", "STATUS=armed and well", "STOPPING=1"]
+    assert manager.received() == ["READY=1", "STATUS=armed and well", "STOPPING=1"]
 
 
-def test_a_loop_that_says_alive_every_tick_feeds_the_watchdog_four_times_a_period(tmp_path):
+def test_notifier_feeds_the_watchdog_four_times_a_period(tmp_path):
     manager = Manager(str(tmp_path / "notify"))
     now_ns = [5_000_000_000]
     environ = {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "2000000"}
     notifier = Notifier(environ, now_ns=lambda: now_ns[0])
     assert notifier.watchdog_us == 2_000_000
-    heard = []
+    received = []
     for _ in range(1000):  # ten seconds at 100 Hz
         notifier.alive()
-        heard += manager.heard()
+        received += manager.received()
         now_ns[0] += 10_000_000
-    assert heard == ["WATCHDOG=1"] * 20
+    assert received == ["WATCHDOG=1"] * 20
 
 
 @pytest.mark.parametrize("environ", [{}, {"NOTIFY_SOCKET": "/nowhere/at/all"}, {"NOTIFY_SOCKET": "x" * 200}])
-def test_no_manager_or_one_that_has_gone_stops_nothing(environ):
+def test_notifier_does_nothing_without_a_service_manager(environ):
     notifier = Notifier({"WATCHDOG_USEC": "many", **environ})
     assert notifier.watchdog_us == 0
     notifier.ready()
@@ -65,23 +65,23 @@ def test_no_manager_or_one_that_has_gone_stops_nothing(environ):
     notifier.stopping()
 
 
-def test_a_manager_that_does_not_read_never_makes_the_loop_wait(tmp_path):
+def test_notifier_never_waits_for_a_manager_that_does_not_read(tmp_path):
     manager = Manager(str(tmp_path / "notify"))
     notifier = Notifier({"NOTIFY_SOCKET": str(tmp_path / "notify")})
     for _ in range(5000):
         notifier.status("well")
-    assert 0 < len(manager.heard()) < 5000
+    assert 0 < len(manager.received()) < 5000
 
 
 def python(program: str, **options) -> str:
-    """In a process of its own: real time is for the whole of one."""
+    """Runs a program in a process of its own, because real-time settings apply to a whole process."""
     command = [sys.executable, "-c", textwrap.dedent(program)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, **options)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_what_could_not_be_had_comes_back_as_sentences_and_nothing_raises():
+def test_set_up_returns_a_message_for_each_setting_that_failed():
     said = python(
         """
         import resource
@@ -103,9 +103,9 @@ def test_what_could_not_be_had_comes_back_as_sentences_and_nothing_raises():
     assert collects == "False"
 
 
-def test_the_loops_thread_is_first_in_line_and_those_it_starts_are_not():
+def test_set_up_gives_real_time_priority_to_the_loop_thread_alone():
     if os.geteuid() != 0:
-        left_out("real-time priority is root's to give")
+        left_out("only root may set a real-time priority")
     said = python(
         """
         import os, threading

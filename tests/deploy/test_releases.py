@@ -1,4 +1,4 @@
-"""Releases on a card: side by side, switched in one step, on trial, taken back, and gone without a trace."""
+"""Releases on a card: installed, switched, on trial, rolled back, and uninstalled."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 
-def test_a_second_release_takes_over_and_the_first_is_kept(card, small_release):
+def test_second_release_becomes_current_and_the_first_is_kept(card, small_release):
     card.release("install", small_release("1"))
     done = card.release("install", small_release("2"))
     assert (done["done"], done["release"], done["previous"]) == ("installed", "2", "1")
@@ -15,7 +15,7 @@ def test_a_second_release_takes_over_and_the_first_is_kept(card, small_release):
     assert sorted(path.name for path in (card.root / "opt/caudal/releases").iterdir()) == ["1", "2"]
 
 
-def test_to_deploy_the_same_again_changes_nothing(card, small_release):
+def test_install_changes_nothing_when_the_release_is_current(card, small_release):
     folder = small_release("1")
     card.release("install", folder)
     before = card.files()
@@ -23,7 +23,7 @@ def test_to_deploy_the_same_again_changes_nothing(card, small_release):
     assert card.files() == before
 
 
-def test_calibration_and_logs_outlive_releases_and_an_uninstall(card, small_release):
+def test_calibration_and_logs_stay_when_releases_are_removed(card, small_release):
     card.release("install", small_release("1"))
     kept = [card.root / "var/lib/caudal/calibration.toml", card.root / "var/log/caudal/1.mcap"]
     for path in kept:
@@ -35,7 +35,7 @@ def test_calibration_and_logs_outlive_releases_and_an_uninstall(card, small_rele
     assert all(path.read_text() == "mine" for path in kept)
 
 
-def test_an_uninstall_leaves_the_card_as_it_was(card, small_release):
+def test_uninstall_leaves_the_card_as_it_was(card, small_release):
     before = card.files()
     card.release("install", small_release("1"))
     card.release("install", small_release("2", extra="[Service]\nExecStart=/bin/true\n"))
@@ -44,7 +44,7 @@ def test_an_uninstall_leaves_the_card_as_it_was(card, small_release):
     assert card.release("uninstall")["done"] == "uninstalled"  # once more is no error
 
 
-def test_a_release_brings_its_own_units_and_takes_them_along_when_it_goes(card, small_release):
+def test_release_installs_its_own_units_and_removes_them_when_rolled_back(card, small_release):
     extra = card.root / "etc/systemd/system/extra.service"
     card.release("install", small_release("1"))
     card.release("install", small_release("2", extra="[Install]\nWantedBy=multi-user.target\n"))
@@ -54,7 +54,7 @@ def test_a_release_brings_its_own_units_and_takes_them_along_when_it_goes(card, 
     assert not os.path.lexists(extra.parent / "multi-user.target.wants/extra.service")
 
 
-def test_the_firmware_is_told_of_i2c_once(card, small_release):
+def test_install_writes_its_lines_into_the_firmware_config_once(card, small_release):
     for name in ("1", "2"):
         card.release("install", small_release(name))
     text = card.config.read_text()
@@ -62,19 +62,19 @@ def test_the_firmware_is_told_of_i2c_once(card, small_release):
     assert text.count("dtparam=i2c_arm=on,i2c_arm_baudrate=400000") == text.count("enable_uart=1") == 1
 
 
-def test_a_card_without_firmware_configuration_is_said(card, small_release):
+def test_install_warns_when_there_is_no_firmware_config(card, small_release):
     card.config.unlink()
     notes = card.release("install", small_release("1"))["notes"]
     assert any("no boot/firmware/config.txt" in note for note in notes)
 
 
-def test_a_console_on_the_sensors_line_is_said(card, small_release):
+def test_install_warns_when_a_console_uses_the_serial_line(card, small_release):
     card.config.with_name("cmdline.txt").write_text("console=serial0,115200 root=/dev/mmcblk0p2\n")
     notes = card.release("install", small_release("1"))["notes"]
     assert any("console on serial0" in note for note in notes)
 
 
-def test_a_release_on_trial_that_never_comes_up_is_taken_back_after_three_boots(card, small_release):
+def test_release_on_trial_is_rolled_back_after_three_boots(card, small_release):
     card.release("install", small_release("1"))
     (card.root / "opt/caudal/trial.json").unlink()  # it has stayed up
     card.release("install", small_release("2"))
@@ -86,7 +86,7 @@ def test_a_release_on_trial_that_never_comes_up_is_taken_back_after_three_boots(
     assert "3 boots" in card.release("health", code=1)["went_back"]["why"]
 
 
-def test_a_first_release_has_nothing_to_go_back_to_and_is_tried_again(card, small_release):
+def test_first_release_is_started_again_when_it_fails(card, small_release):
     card.release("install", small_release("1"))
     for _ in range(5):
         card.release("boot")
@@ -95,7 +95,7 @@ def test_a_first_release_has_nothing_to_go_back_to_and_is_tried_again(card, smal
     assert "no release before" in card.release("back", code=2)["error"]
 
 
-def test_a_release_on_trial_that_gives_up_makes_way_and_nobody_returns_to_it(card, small_release):
+def test_release_on_trial_is_rolled_back_for_good_when_it_fails(card, small_release):
     for name in ("1", "2"):
         card.release("install", small_release(name))
     done = card.release("fallback")
@@ -103,7 +103,7 @@ def test_a_release_on_trial_that_gives_up_makes_way_and_nobody_returns_to_it(car
     assert card.release("fallback")["done"] == "started again"
 
 
-def test_a_release_that_had_been_good_is_started_again_not_taken_back(card, small_release):
+def test_confirmed_release_is_started_again_when_it_fails(card, small_release):
     for name in ("1", "2"):
         card.release("install", small_release(name))
     (card.root / "opt/caudal/trial.json").unlink()
@@ -111,14 +111,14 @@ def test_a_release_that_had_been_good_is_started_again_not_taken_back(card, smal
     assert card.current() == "2"
 
 
-def test_old_releases_go_but_the_current_and_the_one_before_stay(card, small_release):
+def test_prune_keeps_the_current_and_the_previous_release(card, small_release):
     for name in "12345":
         card.release("install", small_release(name))
     left = {path.name for path in (card.root / "opt/caudal/releases").iterdir()}
     assert {"4", "5"} < left and len(left) == 3
 
 
-def test_a_release_that_was_cut_off_while_it_came_is_not_there(card, small_release):
+def test_install_replaces_a_release_whose_copy_was_interrupted(card, small_release):
     card.release("install", small_release("1"))
     half = card.root / "opt/caudal/releases/.2"
     half.mkdir()
@@ -128,7 +128,7 @@ def test_a_release_that_was_cut_off_while_it_came_is_not_there(card, small_relea
     assert not (card.root / "opt/caudal/current/left.over").exists()
 
 
-def test_a_release_that_the_card_has_damaged_is_replaced_by_the_next_deploy_of_it(card, small_release):
+def test_install_repairs_a_release_that_is_damaged_on_the_card(card, small_release):
     folder = small_release("1")
     card.release("install", folder)
     (card.root / "etc/caudal/vehicle.toml").write_text("\0\0\0")
@@ -136,16 +136,16 @@ def test_a_release_that_the_card_has_damaged_is_replaced_by_the_next_deploy_of_i
     assert (card.root / "etc/caudal/vehicle.toml").read_text() == "1"
 
 
-def test_a_release_that_did_not_arrive_whole_is_refused_and_nothing_changes(card, small_release):
+def test_install_rejects_a_damaged_release_and_changes_nothing(card, small_release):
     card.release("install", small_release("1"))
     before = card.files()
     damaged = small_release("2")
     (Path(damaged) / "etc/vehicle.toml").write_text("half of")
-    assert "did not arrive whole" in card.release("install", damaged, code=2)["error"]
+    assert "is incomplete or damaged" in card.release("install", damaged, code=2)["error"]
     assert card.files() == before
 
 
-def test_of_two_releases_on_trial_in_a_row_neither_is_gone_back_to(card, small_release):
+def test_rollback_skips_a_previous_release_that_was_on_trial(card, small_release):
     card.release("install", small_release("1"))
     (card.root / "opt/caudal/trial.json").unlink()  # it has stayed up
     for name in ("2", "3"):
@@ -153,7 +153,7 @@ def test_of_two_releases_on_trial_in_a_row_neither_is_gone_back_to(card, small_r
     assert card.release("fallback")["release"] == "1"
 
 
-def test_a_trial_note_that_the_power_cut_short_stops_nothing(card, small_release):
+def test_boot_ignores_a_truncated_trial_file(card, small_release):
     for name in ("1", "2"):
         card.release("install", small_release(name))
     (card.root / "opt/caudal/trial.json").write_text('{"rel')
@@ -164,7 +164,7 @@ def test_a_trial_note_that_the_power_cut_short_stops_nothing(card, small_release
 @pytest.mark.parametrize(
     ("keep_mb", "left"), [(0.0, ["3"]), (0.0015, ["3"]), (0.0025, ["2", "3"]), (1.0, ["1", "2", "3"])]
 )
-def test_the_oldest_logs_go_first_and_the_newest_never(card, keep_mb, left):
+def test_tidy_removes_the_oldest_logs_and_never_the_newest(card, keep_mb, left):
     logs = card.root / "var/log/caudal"
     logs.mkdir(parents=True)
     for age, name in enumerate("321"):
@@ -175,7 +175,7 @@ def test_the_oldest_logs_go_first_and_the_newest_never(card, keep_mb, left):
     assert sorted(path.stem for path in logs.iterdir()) == left
 
 
-def test_health_is_bad_where_no_service_runs_and_says_which_release_is_there(card, small_release):
+def test_health_is_bad_when_no_service_runs(card, small_release):
     card.release("install", small_release("1"))
     said = card.release("health", code=1)
     assert said["healthy"] is False and said["release"] == "1" and said["on_trial"] is True

@@ -1,4 +1,4 @@
-"""The service's files, judged by systemd's own tools."""
+"""The service's unit files, checked by systemd's own tools."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ from tests.conftest import left_out
 from tests.deploy.conftest import SYSTEM
 
 UNITS = SYSTEM / "etc/systemd/system"
-LARGEST_EXPOSURE = 3.0  # of 10, by systemd's own judgement: below it a service counts as well confined
+LARGEST_EXPOSURE = 3.0  # of 10, by systemd-analyze: below it a service is rated as well confined
 
 
 @pytest.fixture(autouse=True)
@@ -20,15 +20,15 @@ def _systemd() -> None:
         left_out("there is no systemd-analyze here")
 
 
-def test_the_service_is_confined():
+def test_service_exposure_is_low():
     command = ["systemd-analyze", "security", "--offline=true", "--no-pager", str(UNITS / "caudal.service")]
-    said = subprocess.run(command, capture_output=True, text=True)
-    exposure = re.search(r"exposure level for caudal.service: ([\d.]+)", said.stdout)
-    assert exposure, said.stderr
+    done = subprocess.run(command, capture_output=True, text=True)
+    exposure = re.search(r"exposure level for caudal.service: ([\d.]+)", done.stdout)
+    assert exposure, done.stderr
     assert float(exposure[1]) <= LARGEST_EXPOSURE
 
 
-def test_systemd_finds_nothing_wrong_with_any_unit(card, small_release):
+def test_systemd_verifies_all_units(card, small_release):
     card.release("install", small_release("1"))
     for program in ("bin/sh", "usr/local/sbin/caudal-release", "opt/caudal/current/bin/caudal"):
         path = card.root / program
@@ -39,9 +39,9 @@ def test_systemd_finds_nothing_wrong_with_any_unit(card, small_release):
     shutil.copytree(_units_here(), card.root / "usr/lib/systemd/system", symlinks=True)
     units = [path.name for path in UNITS.iterdir()]
     command = ["systemd-analyze", "verify", "--man=no", f"--root={card.root}", *units]
-    said = subprocess.run(command, capture_output=True, text=True)
-    ours = [line for line in said.stderr.splitlines() if "caudal" in line]
-    assert said.returncode == 0 and not ours, said.stderr
+    done = subprocess.run(command, capture_output=True, text=True)
+    ours = [line for line in done.stderr.splitlines() if "caudal" in line]
+    assert done.returncode == 0 and not ours, done.stderr
 
 
 def _units_here() -> Path:
@@ -50,7 +50,7 @@ def _units_here() -> Path:
     )
 
 
-def test_systemd_makes_the_user_its_groups_and_a_calibration_file_once(card, small_release):
+def test_systemd_makes_user_groups_and_calibration_file_once(card, small_release):
     card.release("install", small_release("1"))
     for _ in range(2):
         subprocess.run(["systemd-sysusers", f"--root={card.root}", "caudal.conf"], check=True)

@@ -1,4 +1,4 @@
-"""The campaign: nothing broken on five vehicles, a planted bug found and made small, the same on other machines."""
+"""The fault campaign: no violation on five vehicles, planted bugs found and minimized, equal results on all workers."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from caudal.onboard.core.loop import Loop
 from caudal.onboard.log.tick_log import TickLog
 from caudal.sim_plant.tree.model import PlantDiverged
 from caudal.tools.campaign.campaign import Case, Outcome, plan, run_case
-from caudal.tools.campaign.minimize import command, save, shrink
+from caudal.tools.campaign.minimize import command, minimize, save
 from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.faults.kinds import read_fault
@@ -33,7 +33,7 @@ def faults(capsys, *words: str, code: int = 0) -> dict:
 
 
 @pytest.mark.parametrize("vehicle", RUNS)
-def test_whatever_goes_wrong_every_tick_keeps_the_invariants(vehicle, capsys, tmp_path):
+def test_campaign_finds_no_violation_on_any_vehicle(vehicle, capsys, tmp_path):
     seconds = "2" if vehicle == "hybrid" else "4"
     words = ("--runs", str(RUNS[vehicle]), "--seed", "31", "--for", seconds, "--jobs", "1")
     result = faults(capsys, vehicle, *words, "--out", str(tmp_path))
@@ -42,7 +42,7 @@ def test_whatever_goes_wrong_every_tick_keeps_the_invariants(vehicle, capsys, tm
     assert result["worst_row_late_ticks"] <= 2
 
 
-def test_a_campaign_that_is_stopped_tells_what_it_has_found(capsys, tmp_path, monkeypatch):
+def test_campaign_reports_its_results_when_interrupted(capsys, tmp_path, monkeypatch):
     ran: list[Case] = []
 
     def run_some(case: Case):
@@ -57,16 +57,16 @@ def test_a_campaign_that_is_stopped_tells_what_it_has_found(capsys, tmp_path, mo
     assert (result["runs"], result["stopped_early"], result["broken"]) == (3, True, [])
 
 
-def stopped_in_its_fifth(case: Case) -> Outcome:
+def interrupted_in_its_fifth(case: Case) -> Outcome:
     Path(f"ran-{case.index}").touch()
     if case.index == 4:
         raise KeyboardInterrupt
     return Outcome(case, ["planted"])
 
 
-def test_a_campaign_in_processes_that_is_stopped_begins_no_further_run(capsys, tmp_path, monkeypatch):
+def test_campaign_starts_no_further_run_when_interrupted(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("caudal.tools.campaign.command.run_case", stopped_in_its_fifth)
+    monkeypatch.setattr("caudal.tools.campaign.command.run_case", interrupted_in_its_fifth)
     result = faults(capsys, "fish", "--runs", "60", "--jobs", "2", "--out", "broken", code=1)
     assert result["stopped_early"] and result["runs"] < 60
     assert len(list(tmp_path.glob("ran-*"))) < 60
@@ -78,7 +78,7 @@ def kills_its_worker(case: Case) -> Outcome:
     return Outcome(case, ["planted"])
 
 
-def test_a_worker_that_dies_costs_its_own_run_alone(capsys, tmp_path, monkeypatch):
+def test_campaign_loses_only_one_run_when_a_worker_dies(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("caudal.tools.campaign.command.run_case", kills_its_worker)
     result = faults(capsys, "fish", "--runs", "30", "--jobs", "2", "--out", str(tmp_path), code=1)
     assert (result["runs"], result["stopped_early"]) == (30, False)
@@ -86,7 +86,7 @@ def test_a_worker_that_dies_costs_its_own_run_alone(capsys, tmp_path, monkeypatc
     assert all(entry["broken"][0].startswith("alive: ") for entry in result["broken"])
 
 
-def test_faults_begin_early_enough_in_a_run_of_one_second():
+def test_plan_starts_faults_early_enough_in_a_run_of_one_second():
     vehicle, _, _ = open_scenario("fish", list(FISH.set), "pool")
     cases = plan(vehicle, Case(**{**FISH.__dict__, "seconds": 1.0}), 200, [])
     for case in cases:
@@ -94,7 +94,7 @@ def test_faults_begin_early_enough_in_a_run_of_one_second():
             assert case.seconds - read_fault(text, vehicle).at_s > 0.3, text
 
 
-def test_the_plan_is_the_same_for_the_same_seed_and_has_every_family():
+def test_plan_depends_on_the_seed_alone_and_has_every_family():
     vehicle, _, _ = open_scenario("fish", ["world.pool.vehicles=1"], "pool")
     cases = plan(vehicle, FISH, 400, [])
     assert cases[:50] == plan(vehicle, FISH, 50, [])
@@ -145,33 +145,31 @@ PLANTED = {
 }
 
 
-@pytest.mark.parametrize("promise", PLANTED)
-def test_a_planted_bug_is_found_and_its_case_made_small_and_runs_again(
-    promise, monkeypatch, tmp_path, capsys
-):
-    owner, name, wrong, kinds = PLANTED[promise]
+@pytest.mark.parametrize("invariant", PLANTED)
+def test_campaign_finds_minimizes_and_repeats_a_planted_bug(invariant, monkeypatch, tmp_path, capsys):
+    owner, name, wrong, kinds = PLANTED[invariant]
     monkeypatch.setattr(owner, name, wrong)
     vehicle, _, _ = open_scenario("fish", list(FISH.set), "pool")
     found = (run_case(case) for case in plan(vehicle, FISH, 40, kinds))
-    outcome = next(one for one in found if promise in one.invariants)
-    outcome.invariants.sort(key=lambda one: one != promise)
-    small, runs = shrink(outcome)
-    print(promise, outcome.case.faults, "->", small.case.faults, small.case.seconds, "s in", runs, "runs")
-    assert promise in small.invariants and len(small.case.faults) == 1
+    outcome = next(one for one in found if invariant in one.invariants)
+    outcome.invariants.sort(key=lambda one: one != invariant)
+    small, runs = minimize(outcome)
+    print(invariant, outcome.case.faults, "->", small.case.faults, small.case.seconds, "s in", runs, "runs")
+    assert invariant in small.invariants and len(small.case.faults) == 1
     assert "/" not in small.case.faults[0] and small.case.seconds <= outcome.case.seconds
-    small.invariants.sort(key=lambda one: one != promise)
+    small.invariants.sort(key=lambda one: one != invariant)
     path = save(small, tmp_path)
     assert tomllib.loads(path.read_text())["scenario"]["pool"]["faults"] == list(small.case.faults)
     words = command(small.case, path).split()[1:]
     capsys.readouterr()
     assert main([*words, "--log", str(tmp_path / "again.mcap"), "--json"]) == 1
-    assert any(line.startswith(promise) for line in json.loads(capsys.readouterr().out)["broken"])
+    assert any(line.startswith(invariant) for line in json.loads(capsys.readouterr().out)["broken"])
     monkeypatch.undo()
-    assert run_case(small.case).broken == []
+    assert run_case(small.case).violations == []
 
 
 def plant_diverges_in_run(monkeypatch, run: int) -> None:
-    """In the second tick of it, whichever it is drawn as."""
+    """Makes the plant diverge in the second tick of the run with this seed."""
     step = Simulation.step
 
     def wrong(simulation, *given):
@@ -186,9 +184,7 @@ def plant_diverges_in_run(monkeypatch, run: int) -> None:
     monkeypatch.setattr(Simulation, "step", wrong)
 
 
-def test_a_plant_that_diverges_is_an_outcome_of_its_own_and_the_others_are_kept(
-    monkeypatch, capsys, tmp_path
-):
+def test_campaign_reports_a_diverged_plant_apart_from_other_runs(monkeypatch, capsys, tmp_path):
     plant_diverges_in_run(monkeypatch, 31 + 2)
     words = ("fish", "--runs", "4", "--seed", "31", "--for", "1", "--jobs", "1", "--out", str(tmp_path))
     result = faults(capsys, *words, "--kind", "host", code=1)
@@ -202,7 +198,7 @@ def test_a_plant_that_diverges_is_an_outcome_of_its_own_and_the_others_are_kept(
     assert "again: caudal run fish" in capsys.readouterr().out
 
 
-def test_text_says_how_many_runs_which_faults_and_the_worst_time_to_safe(capsys, tmp_path):
+def test_campaign_prints_runs_faults_and_worst_time_to_safe(capsys, tmp_path):
     words = ("rov", "--runs", "3", "--seed", "1", "--for", "2", "--jobs", "1", "--out", str(tmp_path))
     result = faults(capsys, *words, "--kind", "hung")
     assert main(["faults", *words, "--kind", "hung"]) == 0
@@ -213,7 +209,7 @@ def test_text_says_how_many_runs_which_faults_and_the_worst_time_to_safe(capsys,
         assert (*kind.split(), str(count)) in said
 
 
-def test_dask_workers_and_processes_give_what_one_process_gives(capsys, tmp_path):
+def test_campaign_gives_equal_results_on_dask_and_in_processes(capsys, tmp_path):
     words = ("rov", "--runs", "10", "--seed", "5", "--for", "2", "--out", str(tmp_path))
     alone = faults(capsys, *words, "--jobs", "1")
     assert faults(capsys, *words, "--jobs", "2") == alone
@@ -236,14 +232,14 @@ def test_dask_workers_and_processes_give_what_one_process_gives(capsys, tmp_path
         cluster.communicate("\n", timeout=60)
 
 
-def test_bad_arguments_are_refused_in_a_sentence_before_anything_runs(capsys, tmp_path, monkeypatch):
+def test_campaign_rejects_bad_arguments_before_any_run(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("caudal.tools.campaign.command.run_case", lambda case: pytest.fail("it ran"))
     (tmp_path / "file").touch()
     for words, sentence in (
         (("fish", "--for", "0.3"), "faults begin after half a second"),
-        (("fish", "--out", str(tmp_path / "file")), "broken cases cannot be saved there (File exists)"),
-        (("fish", "--out", "/sys"), "broken cases cannot be saved there"),  # not even by root
-        ((str(EEL), "--kind", "chip"), "nothing of the kind chip can befall eel"),
+        (("fish", "--out", str(tmp_path / "file")), "cases cannot be saved there (File exists)"),
+        (("fish", "--out", "/sys"), "cases cannot be saved there"),  # not even by root
+        ((str(EEL), "--kind", "chip"), "eel cannot have faults of the kind chip"),
         (("fish", "--dask", "nowhere"), "write the scheduler's address"),
         (("fish", "--scenario", "none"), "no scenario"),
     ):

@@ -1,6 +1,7 @@
-"""What can go wrong, as text: read or refused in a sentence, injected by hand, recorded, and run again from a file."""
+"""Faults as text: read or rejected, injected, recorded, and replayed."""
 
 import json
+import re
 
 import pytest
 
@@ -8,8 +9,9 @@ from caudal.onboard.log.reader import Log
 from caudal.tools.cli.main import main
 from caudal.tools.common.output import UsageError
 from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.faults.kinds import FAMILIES, read_fault, upsets_of
+from caudal.tools.faults.kinds import FAMILIES, KINDS, possible_faults, read_fault
 from caudal.tools.simulate.simulation import Simulation
+from tests.conftest import ROOT
 
 VEHICLES = ("fish", "ray", "snake", "rov", "hybrid")
 
@@ -25,13 +27,22 @@ def rov():
 
 
 @pytest.mark.parametrize("name", VEHICLES)
-def test_every_family_can_befall_every_vehicle_and_each_upset_reads_as_it_is_written(name):
+def test_every_vehicle_has_faults_of_every_family_that_read_as_written(name):
     vehicle, _, _ = open_scenario(name, [], None)
-    known = upsets_of(vehicle)
+    known = possible_faults(vehicle)
     assert {kind.family for kind in known.values()} == set(FAMILIES)
     for kind, target in known:
         fault = read_fault(f"{kind}:{target}@1.25+0.5/0.1", vehicle)
         assert read_fault(str(fault), vehicle) == fault
+
+
+def test_document_lists_every_kind_with_its_description():
+    text = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
+    for kind in KINDS:
+        if kind.family != "chip":
+            size = f"; SIZE: {kind.size}" if kind.size else ""
+            row = rf"(?m)^\| {kind.family} \| `{kind.name}` \| [^|]+ \| {re.escape(kind.description + size)} \|$"
+            assert re.search(row, text), kind
 
 
 @pytest.mark.parametrize(
@@ -41,19 +52,19 @@ def test_every_family_can_befall_every_vehicle_and_each_upset_reads_as_it_is_wri
         ("stuck:depth@x", "write KIND:TARGET@AT"),
         ("stuck:depth@1.2.3", "write KIND:TARGET@AT"),
         ("bent:depth@1", "there is no kind bent; there are silent, stuck"),
-        ("stuck:nose@1", "stuck is nothing for nose; it is for sonar_000"),
+        ("stuck:nose@1", "nose cannot have stuck; only sonar_000"),
         ("leaking:tail_1@1", "there is no kind leaking"),
         ("silent:depth@1*3", "silent takes no size"),
         ("weak:tail_1@1*3", "takes a size .share. from 0 to 1"),
-        ("silent:depth@1+0", "a time of 0 s is none"),
+        ("silent:depth@1+0", "must be more than 0 s"),
     ],
 )
-def test_an_upset_that_makes_no_sense_is_refused_in_a_sentence(fish, text, words):
+def test_read_fault_rejects_a_fault_that_the_vehicle_cannot_have(fish, text, words):
     with pytest.raises(UsageError, match=words):
         read_fault(text, fish[0])
 
 
-def test_an_intermittent_upset_is_on_and_off(fish):
+def test_intermittent_fault_is_on_and_off(fish):
     fault = read_fault("silent:depth@1+1/0.25", fish[0])
     assert [fault.on(k / 8) for k in range(6, 18)] == [False] * 2 + [True, True, False, False] * 2 + [
         False
@@ -84,8 +95,8 @@ def readings(simulation, sensor: str, ticks: int) -> list[float]:
         ("delayed:depth*0.5", lambda was, now: 2 * len(was) < len(now) < 3 * len(was)),
     ],
 )  # fmt: skip
-def test_a_sensor_that_is_upset_by_hand_does_what_it_says_until_it_is_mended(rov, text, holds):
-    """A vehicle that is not armed: it does not go where the sensor leads it."""
+def test_sensor_fault_changes_its_readings_until_it_is_cleared(rov, text, holds):
+    """The vehicle is disarmed, so that it does not react to the sensor."""
     simulation = Simulation(rov[0], rov[1], 1)
     was = readings(simulation, "depth", 50)
     simulation.inject("rov_1", text)
@@ -96,7 +107,7 @@ def test_a_sensor_that_is_upset_by_hand_does_what_it_says_until_it_is_mended(rov
     assert len(again) == len(was) and all(abs(b - was[-1]) < 0.5 for b in again)
 
 
-def test_a_jammed_joint_stays_and_a_dead_thruster_does_not_push(fish, rov):
+def test_jammed_joint_stays_and_dead_thruster_gives_no_thrust(fish, rov):
     simulation = Simulation(fish[0], fish[1], 1)
     simulation.arm()
     body = simulation.instances[0].body
@@ -110,7 +121,7 @@ def test_a_jammed_joint_stays_and_a_dead_thruster_does_not_push(fish, rov):
         simulation.step()
         seen.add(simulation.instances[0].loop.board.outputs[1])
         assert abs(body.truth()[joint] - held) < 0.02
-    assert len(seen) > 20  # it is told to move
+    assert len(seen) > 20  # its set-point changes
     simulation = Simulation(rov[0], rov[1], 1)
     simulation.inject("rov_1", "dead:lift_fore")
     simulation.arm()
@@ -120,7 +131,7 @@ def test_a_jammed_joint_stays_and_a_dead_thruster_does_not_push(fish, rov):
         assert simulation.instances[0].body.truth()[push] == 0.0
 
 
-def test_a_chamber_leaks_and_a_battery_sags_in_the_plant(rov):
+def test_chamber_leaks_and_battery_sags_in_the_plant(rov):
     hybrid, name, _ = open_scenario("hybrid", [], "mode1")
     pressures = {}
     for fault in (None, "leaking:aft_a*0.6"):
@@ -143,11 +154,11 @@ def test_a_chamber_leaks_and_a_battery_sags_in_the_plant(rov):
     assert simulation.instances[0].body.truth()[volts] == pytest.approx(before - 3, abs=0.3)
 
 
-def test_by_hand_nonsense_is_refused_too(fish):
+def test_inject_rejects_faults_that_this_run_cannot_have(fish):
     simulation = Simulation(fish[0], fish[1], 1)
     for name, text, words in (
         ("nobody", "stuck:depth", "there is no vehicle nobody here; there are fish_1"),
-        ("fish_1", "cut:wire", "needs a controller behind a wire"),
+        ("fish_1", "cut:wire", "needs a controller on a HIL link"),
         ("fish_1", "nack:imu", "give --on emulated"),
     ):
         with pytest.raises(UsageError, match=words):
@@ -157,7 +168,7 @@ def test_by_hand_nonsense_is_refused_too(fish):
         simulation.inject("fish_1", "stuck:depth@0+0.001")
 
 
-def test_faults_of_a_run_and_of_its_scenario_are_in_the_log_and_it_replays(tmp_path, capsys):
+def test_faults_of_run_and_scenario_are_logged_and_replayed(tmp_path, capsys):
     log = tmp_path / "log.mcap"
     case = tmp_path / "case.toml"
     case.write_text(
@@ -185,7 +196,7 @@ def test_faults_of_a_run_and_of_its_scenario_are_in_the_log_and_it_replays(tmp_p
     assert main(["replay", str(log)]) == 0
 
 
-def test_a_scenario_with_a_fault_that_makes_no_sense_is_refused(capsys):
+def test_run_rejects_a_scenario_with_an_impossible_fault(capsys):
     assert main(["run", "rov", "--set", 'scenario.station.faults=["stuck:nose@1"]']) == 2
     assert "scenario.station.faults.0" in capsys.readouterr().err
     assert main(["run", "rov", "--on", "hil:pty", "--fault", "stuck:depth@1"]) == 2

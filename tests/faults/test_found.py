@@ -1,4 +1,4 @@
-"""What the campaign has found, once each: the case that showed it."""
+"""Bugs that the campaign has found: the case that showed each one."""
 
 import math
 
@@ -10,12 +10,12 @@ from caudal.tools.simulate.simulation import Simulation
 
 
 @pytest.mark.parametrize("fault", ["spikes:turn_rate@1.9+0.11*9.364", "drifting:turn_rate@0.84*24.54"])
-def test_a_gyro_that_goes_wild_neither_ends_a_chains_loop_nor_carries_its_filters_away(fault):
+def test_chain_keeps_running_and_its_filters_stay_finite_when_its_gyro_fails(fault):
     outcome = run_case(Case("hybrid", (), "mode1", 7984, 2.5, (fault,)))
-    assert outcome.broken == []
+    assert outcome.violations == []
 
 
-def test_a_chains_velocity_stays_one_that_a_vehicle_can_have():
+def test_chain_velocity_estimate_stays_plausible_when_its_gyro_spikes():
     vehicle, name, _ = open_scenario("hybrid", [], "mode1")
     simulation = Simulation(vehicle, name, 7984)
     simulation.arm()
@@ -27,27 +27,27 @@ def test_a_chains_velocity_stays_one_that_a_vehicle_can_have():
         assert all(speed is None or (math.isfinite(speed) and abs(speed) < 50.0) for speed in speeds)
 
 
-def test_looking_at_a_loop_does_not_change_it():
-    """A valve's map keeps a sum: whoever asks it changes it, and the run would not replay."""
+def test_invariants_do_not_change_the_state_of_a_loop():
+    """A valve's map keeps a sum, so that calling it for a check would change the run, which would not replay."""
     outcome = run_case(Case("hybrid", (), "mode1", 5, 1.0, ("full:storage@0.5",)))
-    assert outcome.broken == []
+    assert outcome.violations == []
 
 
 @pytest.mark.parametrize("fault", ["brown-out:pulses@0.5+1", "hang:bus@0.1+0.03"])
-def test_a_chain_whose_thrusters_are_all_gone_for_a_moment_does_not_lose_its_loop(fault):
-    """Nothing is left to hold it by, and the gain that would has no answer."""
+def test_chain_keeps_running_when_all_thrusters_are_off_for_a_moment(fault):
+    """Without thrusters the gain of the controller has no solution."""
     outcome = run_case(Case("hybrid", (), "mode1", 93, 3.0, (fault,)))
-    assert outcome.broken == []
+    assert outcome.violations == []
 
 
-def test_an_estimator_that_once_gave_no_number_is_still_found_out_when_it_is_wrong():
-    """An average that took in what is no number would never be above a limit again."""
+def test_estimate_wrong_still_acts_after_the_estimator_gave_nan():
+    """An average with a NaN in it would never be above a limit again."""
     faults = ("nan:estimator@0.5+0.1", "noisy:x@0.8*2")
-    assert run_case(Case("rov", (), "station", 1, 8.0, faults)).broken == []
+    assert run_case(Case("rov", (), "station", 1, 8.0, faults)).violations == []
 
 
-def test_no_number_from_the_estimator_is_the_estimators():
-    """Not that of whoever stands before it and is overwritten."""
+def test_nan_of_the_estimator_is_injected_after_its_last_stage():
+    """A NaN of an earlier stage would be overwritten."""
     vehicle, name, _ = open_scenario("rov", [], "station")
     simulation = Simulation(vehicle, name, 1)
     simulation.arm()
@@ -57,13 +57,13 @@ def test_no_number_from_the_estimator_is_the_estimators():
     assert math.isnan(simulation.instances[0].loop.state.estimate.x_m)
 
 
-def test_a_chain_that_runs_straight_hears_it_when_its_place_is_nonsense():
-    """Its filter over all of the state told nobody what readings were off by, and estimate_wrong never acted."""
+def test_straight_chain_goes_safe_when_its_position_is_wrong():
+    """Its full-state filter reported no innovations, so that estimate_wrong never acted."""
     outcome = run_case(Case("hybrid", (), "speed", 1, 8.0, ("noisy:x@1*2",)))
-    assert outcome.broken == [] and outcome.to_safe_s is not None
+    assert outcome.violations == [] and outcome.to_safe_s is not None
 
 
-def test_what_a_chains_readings_are_off_by_in_a_run_is_what_its_filter_reckons_with():
+def test_chain_innovations_match_the_noise_its_filter_assumes():
     vehicle, name, _ = open_scenario("hybrid", [], "speed")
     simulation = Simulation(vehicle, name, 3)
     simulation.arm()

@@ -1,4 +1,4 @@
-"""The campaign's judge does not take the vehicle's word: code that is blind, deaf or makes things up is found out."""
+"""The campaign's independent checks find monitors, failsafe rules and estimators that are wrong."""
 
 import pytest
 
@@ -17,8 +17,8 @@ HYBRID = ("hybrid", (), "mode1")
 TELL = PoseEstimator._tell
 
 
-def broken_by(where, seconds: float, *faults: str) -> list[str]:
-    return run_case(Case(*where, 1, seconds, faults)).broken
+def violations(where, seconds: float, *faults: str) -> list[str]:
+    return run_case(Case(*where, 1, seconds, faults)).violations
 
 
 @pytest.mark.parametrize(
@@ -31,36 +31,38 @@ def broken_by(where, seconds: float, *faults: str) -> list[str]:
     ],
     ids=lambda value: value if isinstance(value, str) else value[0],
 )
-def test_an_observer_that_marks_nobody_is_found_out(where, fault, monkeypatch):
-    assert broken_by(where, 3.0, fault) == []
+def test_check_finds_a_monitor_that_marks_no_actuator(where, fault, monkeypatch):
+    assert violations(where, 3.0, fault) == []
     monkeypatch.setattr(Observer, "_judge", lambda observer, heard: None)
-    assert any("does not act" in line for line in broken_by(where, 3.0, fault))
+    assert any("is not active after" in line for line in violations(where, 3.0, fault))
 
 
-def test_an_observer_that_marks_an_actuator_that_follows_is_found_out(monkeypatch):
+def test_check_finds_a_monitor_that_marks_a_good_actuator(monkeypatch):
     monkeypatch.setattr(Observer, "_judge", lambda observer, heard: setattr(observer, "marked", True))
-    assert any("though its cause has not lasted" in line for line in broken_by(FISH, 1.0, "hot:computer@0.5"))
+    assert any(
+        "though its trigger has not lasted" in line for line in violations(FISH, 1.0, "hot:computer@0.5")
+    )
 
 
-def test_an_observer_that_never_forgives_is_found_out(monkeypatch):
+def test_check_finds_a_monitor_that_never_unmarks(monkeypatch):
     judge = Observer._judge
 
-    def grudge(observer, heard):
+    def never_unmarks(observer, heard):
         marked = observer.marked
         judge(observer, heard)
         observer.marked = observer.marked or marked
 
     fault = "jammed:tail_2@0.6+0.8"
-    assert broken_by(FISH, 4.0, fault) == []
-    monkeypatch.setattr(Observer, "_judge", grudge)
-    assert any("does not clear" in line for line in broken_by(FISH, 4.0, fault))
+    assert violations(FISH, 4.0, fault) == []
+    monkeypatch.setattr(Observer, "_judge", never_unmarks)
+    assert any("does not clear" in line for line in violations(FISH, 4.0, fault))
 
 
-def taking_silence_for(verdict):
-    """A row's step that takes a sensor which has fallen silent for one that says so."""
+def taking_timed_out_for(verdict):
+    """A rule's step that takes a timed-out sensor for one whose trigger condition is `verdict`."""
     step = FailsafeRule.step
 
-    def deaf(row, state):
+    def wrong(row, state):
         cause = row._cause
 
         def answer(state):
@@ -73,20 +75,20 @@ def taking_silence_for(verdict):
         finally:
             row._cause = cause
 
-    return deaf
+    return wrong
 
 
 @pytest.mark.parametrize(
     "verdict, faults, said",
     [
-        (False, ("shifted:depth@0.6*4", "silent:depth@2+3"), "too_deep cleared before its time"),
-        (True, ("silent:depth@1+1",), "too_deep acts, though its cause has not lasted"),
+        (False, ("shifted:depth@0.6*4", "silent:depth@2+3"), "too_deep cleared early"),
+        (True, ("silent:depth@1+1",), "too_deep is active, though its trigger has not lasted"),
     ],
 )
-def test_a_row_that_takes_silence_for_an_answer_is_found_out(verdict, faults, said, monkeypatch):
-    assert broken_by(SHALLOW, 6.0, *faults) == []
-    monkeypatch.setattr(FailsafeRule, "step", taking_silence_for(verdict))
-    assert any(said in line for line in broken_by(SHALLOW, 6.0, *faults))
+def test_check_finds_a_rule_that_treats_a_timed_out_sensor_as_read(verdict, faults, said, monkeypatch):
+    assert violations(SHALLOW, 6.0, *faults) == []
+    monkeypatch.setattr(FailsafeRule, "step", taking_timed_out_for(verdict))
+    assert any(said in line for line in violations(SHALLOW, 6.0, *faults))
 
 
 def never_surprised(estimator, estimate):
@@ -119,18 +121,18 @@ def knows_what_it_never_read(estimator, estimate):
 @pytest.mark.parametrize(
     "wrong, fault, seconds, said",
     [
-        (never_surprised, "noisy:x@0.5*2", 8.0, "estimate_wrong does not act"),
-        (always_surprised, "hot:computer@4", 4.0, "estimate_wrong acts, though"),
-        (always_at_home, "shifted:x@0.5*20", 4.0, "out_of_bounds does not act"),
+        (never_surprised, "noisy:x@0.5*2", 8.0, "estimate_wrong is not active after"),
+        (always_surprised, "hot:computer@4", 4.0, "estimate_wrong is active, though"),
+        (always_at_home, "shifted:x@0.5*20", 4.0, "out_of_bounds is not active after"),
         (far_away, "hot:computer@3", 3.5, "out_of_bounds does not clear"),
-        (knows_what_it_never_read, "silent:x@0", 2.0, "mode_unable does not act"),
+        (knows_what_it_never_read, "silent:x@0", 2.0, "mode_unable is not active after"),
     ],
 )
-def test_an_estimator_that_deceives_its_failsafe_is_found_out(wrong, fault, seconds, said, monkeypatch):
-    assert broken_by(ROV, seconds, fault) == []
+def test_check_finds_an_estimator_that_hides_its_errors(wrong, fault, seconds, said, monkeypatch):
+    assert violations(ROV, seconds, fault) == []
     monkeypatch.setattr(PoseEstimator, "_tell", wrong)
-    broken = broken_by(ROV, seconds, fault)
-    assert any(said in line for line in broken), broken
+    found = violations(ROV, seconds, fault)
+    assert any(said in line for line in found), found
 
 
 POOL = ("world.pool.vehicles=1",)
@@ -144,17 +146,17 @@ POOL = ("world.pool.vehicles=1",)
     ],
     ids=["cut", "stalled"],
 )
-def test_a_controller_that_has_had_fewer_ticks_than_time_has_passed_is_replayed_up_to_its_bug(case):
-    assert run_case(case).broken == []
+def test_check_replays_a_stalled_controller_up_to_its_injected_bug(case):
+    assert run_case(case).violations == []
 
 
-def test_an_actuator_that_may_have_been_marked_may_as_well_not_have_been():
-    """Nearly off for long enough, then heard on target: what was counted by then counts on, if there was no mark."""
+def test_check_keeps_counting_when_an_actuator_may_have_been_marked():
+    """Nearly off for long enough, then measured on target: without a mark, the counter goes on."""
     outcome = run_case(Case("fish", POOL, "pool", 3633, 3.91, ("brown-out:pulses@1+1.64/0.33",)))
-    assert outcome.broken == []
+    assert outcome.violations == []
 
 
-def test_a_controller_behind_a_wire_is_given_no_fault_of_a_driver():
+def test_plan_gives_no_driver_fault_to_a_controller_on_a_hil_link():
     case = Case("fish", POOL, "pool", 0, 3.0, ())
     for drawn in plan(open_scenario("fish", list(POOL), "pool")[0], case, 400, ["wire", "process"]):
         wired = any(fault.split("@")[0].endswith(":wire") for fault in drawn.faults)

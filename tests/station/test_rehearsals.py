@@ -8,7 +8,7 @@ from caudal.onboard.station.dialect import mavlink
 from caudal.onboard.station.signing import Signing
 from caudal.tools.common.output import UsageError
 from caudal.tools.config.vehicle import open_scenario, open_vehicle
-from caudal.tools.faults.kinds import upsets_of
+from caudal.tools.faults.kinds import possible_faults
 from caudal.tools.simulate.on_request_faults import rehearsal
 from caudal.tools.simulate.simulation import Simulation
 from tests.station.afloat import Afloat, free_port, until
@@ -167,7 +167,7 @@ def test_every_fault_that_there_is_can_be_rehearsed_or_says_in_a_sentence_why_no
     opened, name, _ = open_scenario(vehicle, [], None)
     simulation = Simulation(opened, name, 1)
     inject, refused = rehearsal(opened, simulation), []
-    for kind, target in upsets_of(opened):
+    for kind, target in possible_faults(opened):
         if kind in ("exception", "nan"):  # end a loop for good
             continue
         refusal = inject(f"{vehicle}_1", f"fault {kind}:{target}")
@@ -177,7 +177,7 @@ def test_every_fault_that_there_is_can_be_rehearsed_or_says_in_a_sentence_why_no
         else:
             assert inject(f"{vehicle}_1", f"mend {kind}:{target}") is None
     assert simulation.fault is None
-    assert all("emulated chip" in why or "behind a wire" in why for why in refused)
+    assert all("emulated chip" in why or "on a HIL link" in why for why in refused)
 
 
 def test_no_fault_stops_the_time():
@@ -186,8 +186,8 @@ def test_no_fault_stops_the_time():
     simulation = Simulation(opened, name, 1)
     for _ in range(2):
         simulation.inject("rov_1", "silent:depth@999999999")
-    with pytest.raises(UsageError, match="never comes"):
+    with pytest.raises(UsageError, match="no run reaches"):
         simulation.inject("rov_1", "silent:depth@1e999")
-    with pytest.raises(UsageError, match="at a time are enough"):
+    with pytest.raises(UsageError, match="the most at a time"):
         for _ in range(200):
             simulation.inject("rov_1", "silent:depth")

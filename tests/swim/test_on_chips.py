@@ -15,7 +15,7 @@ import pytest
 from caudal.hal.emulated.pca9685 import pulses_of
 from caudal.onboard.log.reader import Log
 from caudal.tools.campaign.campaign import Case, run_case
-from caudal.tools.campaign.chip_invariants import ChipPromises
+from caudal.tools.campaign.chip_invariants import ChipInvariants
 from caudal.tools.cli.compare import compare
 from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario
@@ -102,7 +102,7 @@ def pool():
 )
 def test_whatever_breaks_readings_are_right_or_absent_and_it_swims_on(fault):
     outcome = run_case(Case("fish", ("world.pool.vehicles=1",), "pool", 1, 6.5, (fault,)))
-    assert outcome.broken == []
+    assert outcome.violations == []
     if fault.split("@")[0] in ("nack:imu", "hang:bus", "identity:imu"):
         assert outcome.to_safe_s is not None  # attitude_lost, by the vehicle's own table
 
@@ -110,25 +110,25 @@ def test_whatever_breaks_readings_are_right_or_absent_and_it_swims_on(fault):
 def test_pulses_are_back_after_a_brown_out_of_their_board(pool):
     fault = read_fault("brown-out:pulses@0.5", pool[0])
     simulation = emulated_simulation(*pool, 1, [fault])
-    promises = ChipPromises(pool[0], simulation.instances[0], fault)
+    invariants = ChipInvariants(pool[0], simulation.instances[0], fault)
     simulation.arm()
     for tick in range(550):
         simulation.step()
-        promises.look(tick)
-    promises.judge(550)
+        invariants.check(tick)
+    invariants.finish(550)
     simulation.safe()
-    assert promises.broken == [] and promises.reason and 0 < promises.pulses_back_s <= 0.1
+    assert invariants.violations == [] and invariants.reason and 0 < invariants.pulses_back_s <= 0.1
 
 
 def test_a_reading_that_was_never_counted_is_found(pool):
     """The check can fail: a driver that invents a reading is caught."""
     simulation = emulated_simulation(*pool, 1, [])
-    promises = ChipPromises(pool[0], simulation.instances[0], read_fault("nack:imu@5+0.5", pool[0]))
+    invariants = ChipInvariants(pool[0], simulation.instances[0], read_fault("nack:imu@5+0.5", pool[0]))
     simulation.step()
-    promises.look(0)
+    invariants.check(0)
     simulation.instances[0].loop.board.counts[0] = 1234567
-    promises.look(1)
-    assert "never counted" in promises.broken[0].what
+    invariants.check(1)
+    assert "never counted" in invariants.violations[0].what
     simulation.safe()
 
 

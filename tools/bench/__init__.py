@@ -1,1 +1,1 @@
-"""Benchmarks: ticks, wire exchanges, plant steps, each next to a peer."""
+"""Benchmarks: ticks, exchanges on a HIL link, plant steps, optimizers."""

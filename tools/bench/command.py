@@ -1,9 +1,12 @@
-"""Measures the fish's loop (or another vehicle's): what a tick costs, what it allocates, how fast it simulates.
-`caudal bench plant` measures the tree engine instead, beside its peers (bench/plant.py); `caudal bench excite` the
-search for an excitation trajectory beside scipy's SLSQP (bench/excitation.py); `caudal bench wire` the exchanges of the
-bench wire (bench/wire.py); `caudal bench aims` a tick of aims in order of priority (bench/priorities.py).
+"""Benchmarks.
 
-Wall-clock figures depend on the machine and on what else it does: compare ratios to the reference of one run.
+loop      time and memory of a vehicle's tick, and the speed of its simulation (default)
+plant     the tree engine, compared with MuJoCo and Pinocchio
+excite    the optimizer of excitation trajectories, compared with scipy's SLSQP
+wire      exchanges per second on a HIL link
+aims      a tick of tasks with priorities, compared with a single weighted control law
+
+Wall-clock figures depend on the machine and its load: compare ratios to the reference of the same run.
 """
 
 import argparse
@@ -12,35 +15,44 @@ import statistics
 import time
 import timeit
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from caudal import hal, onboard
+from caudal.onboard.core.state import State
 from caudal.tools.common import options, output
-from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.config.vehicle import Vehicle, open_scenario
 from caudal.tools.simulate.simulation import Simulation
 
 WARM_UP = 300
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
+    """Adds the options of `caudal bench`."""
+    command.formatter_class = argparse.RawDescriptionHelpFormatter
     command.add_argument(
         "what",
         nargs="*",
         metavar="[loop] [VEHICLE] | plant [VEHICLE ...] | excite | wire [VEHICLE ...] | aims [VEHICLE]",
-        help="loop (default) of a vehicle by name or file (default: fish); or plant: the tree engine, beside MuJoCo "
-        "and Pinocchio (default: every vehicle with a tree); or excite: the search for a trajectory, beside SLSQP; "
-        "or wire: exchanges a second on the bench wire (default: fish, snake and rov); or "
-        "aims: a tick of priorities, the hierarchy beside the published law (default: hybrid)",
+        help="the benchmark, and vehicles by name or file (default: of loop fish; of plant every vehicle with a tree; "
+        "of wire fish, snake and rov; of aims hybrid)",
     )
-    command.add_argument("--scenario", metavar="NAME", help="which scenario (default: the vehicle's first)")
+    command.add_argument("--scenario", metavar="NAME", help="a scenario of the vehicle (default: its first)")
     command.add_argument(
-        "--for", dest="seconds", metavar="S", type=options.positive, default=30.0, help="simulated"
+        "--for",
+        dest="seconds",
+        metavar="S",
+        type=options.positive,
+        default=30.0,
+        help="simulated seconds (default: 30)",
     )
     options.add_set(command)
     options.add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Runs a benchmark and prints its figures."""
     known = ("loop", "plant", "excite", "wire", "aims")
     what, *names = args.what if args.what and args.what[0] in known else ["loop", *args.what]
     if what == "excite":
@@ -58,25 +70,25 @@ def run(args: argparse.Namespace) -> int:
     if what == "aims" and len(names) < 2:
         from caudal.tools.bench import priorities
 
-        return show(
-            priorities.bench(*(names or ["hybrid"]), args.set, args.scenario, args.seconds), args.json
-        )
+        name = names[0] if names else "hybrid"
+        return show(priorities.bench(name, args.set, args.scenario, args.seconds), args.json)
     if len(names) > 1:
         raise output.UsageError(
-            f"bench {what} takes one vehicle, not {len(names)}; only bench plant takes several"
+            f"bench {what} takes one vehicle, not {len(names)}; only bench plant and bench wire take several"
         )
     vehicle, scenario_name, _ = open_scenario(names[0] if names else "fish", args.set, args.scenario)
-    result = {"vehicle": vehicle.name, "scenario": scenario_name}
+    result: dict[str, Any] = {"vehicle": vehicle.name, "scenario": scenario_name}
     result["reference_us"] = reference_us()
-    result |= tick_cost(fleet_ready(vehicle, scenario_name), args.seconds)
-    result |= stage_costs(fleet_ready(vehicle, scenario_name), args.seconds)
-    result |= lockstep_rate(fleet_ready(vehicle, scenario_name), args.seconds)
-    result |= allocations(fleet_ready(vehicle, scenario_name))
+    result |= tick_cost(warmed_up(vehicle, scenario_name), args.seconds)
+    result |= stage_costs(warmed_up(vehicle, scenario_name), args.seconds)
+    result |= lockstep_rate(warmed_up(vehicle, scenario_name), args.seconds)
+    result |= allocations(warmed_up(vehicle, scenario_name))
     result["tick_median_to_reference"] = result["tick_median_us"] / result["reference_us"]
     return show(result, args.json)
 
 
-def show(result: dict, as_json: bool) -> int:
+def show(result: dict[str, Any], as_json: bool) -> int:
+    """Prints figures as JSON or as a table."""
     if as_json:
         output.as_json(result)
     else:
@@ -84,7 +96,8 @@ def show(result: dict, as_json: bool) -> int:
     return 0
 
 
-def fleet_ready(vehicle, scenario_name) -> Simulation:
+def warmed_up(vehicle: Vehicle, scenario_name: str) -> Simulation:
+    """An armed simulation after its first ticks."""
     simulation = Simulation(vehicle, scenario_name, seed=0)
     simulation.arm()
     for _ in range(WARM_UP):
@@ -93,7 +106,7 @@ def fleet_ready(vehicle, scenario_name) -> Simulation:
 
 
 def reference_us() -> float:
-    """A thousand multiplications in plain Python, at best: what this machine's ticks compare with elsewhere."""
+    """Least time of a thousand multiplications in plain Python: a reference to compare machines, us."""
 
     def work() -> float:
         x = 1.0
@@ -104,8 +117,8 @@ def reference_us() -> float:
     return min(timeit.repeat(work, number=20, repeat=25)) / 20 * 1e6
 
 
-def tick_cost(simulation: Simulation, seconds: float) -> dict:
-    """Each vehicle's tick alone, readings to outputs; the plant steps between them uncounted."""
+def tick_cost(simulation: Simulation, seconds: float) -> dict[str, float]:
+    """Time of each vehicle's tick from readings to outputs, without the plant's steps, us."""
     costs_ns = []
     ticks = int(seconds * 1e6 / simulation.period_us)
     progress = output.Progress("timing ticks", ticks, "ticks")
@@ -125,14 +138,14 @@ def tick_cost(simulation: Simulation, seconds: float) -> dict:
     }
 
 
-def stage_costs(simulation: Simulation, seconds: float) -> dict:
-    """The stages of the first vehicle's tick, each for itself: the filter, the controller..."""
+def stage_costs(simulation: Simulation, seconds: float) -> dict[str, float]:
+    """Time of each stage of the first vehicle's tick: the filter, the controller..., us."""
     costs_ns: dict[str, list[int]] = {}
 
-    def timed(name, step):
+    def timed(name: str, step: Callable[[State], None]) -> Callable[[State], None]:
         spent = costs_ns.setdefault(name, [])
 
-        def one(state):
+        def one(state: State) -> None:
             start_ns = time.perf_counter_ns()
             step(state)
             spent.append(time.perf_counter_ns() - start_ns)
@@ -146,8 +159,8 @@ def stage_costs(simulation: Simulation, seconds: float) -> dict:
     return {f"{name}_median_us": statistics.median(spent) / 1e3 for name, spent in costs_ns.items()}
 
 
-def lockstep_rate(simulation: Simulation, seconds: float) -> dict:
-    """Everything in lockstep, without recording."""
+def lockstep_rate(simulation: Simulation, seconds: float) -> dict[str, float]:
+    """Speed of the whole simulation without a log."""
     ticks = int(seconds * 1e6 / simulation.period_us)
     start = time.perf_counter()
     for _ in range(ticks):
@@ -160,12 +173,12 @@ def lockstep_rate(simulation: Simulation, seconds: float) -> dict:
     }
 
 
-def allocations(simulation: Simulation, ticks: int = 500) -> dict:
-    """Bytes that a tick's own code leaves behind (growth must be none) and the most a tick holds while it runs."""
+def allocations(simulation: Simulation, ticks: int = 500) -> dict[str, float]:
+    """Bytes that a tick's own code keeps (this growth has to be 0), and the most that it holds while it runs."""
     loop = simulation.instances[0].loop
     tracemalloc.start()
     peaks, held = [], []
-    for some in (50, ticks):  # caches fill in the first ones
+    for some in (50, ticks):  # the first ones fill caches
         for _ in range(some):
             simulation.world.step(simulation.period_us)
             tracemalloc.reset_peak()
@@ -182,6 +195,6 @@ def allocations(simulation: Simulation, ticks: int = 500) -> dict:
 
 
 def _held_by_the_loop() -> int:
-    """Of all memory, what lines of the control stack and the HAL took: the plant's and this file's are none of it."""
-    rooms = [tracemalloc.Filter(True, str(Path(room.__file__).parent / "*")) for room in (hal, onboard)]
-    return sum(stat.size for stat in tracemalloc.take_snapshot().filter_traces(rooms).statistics("filename"))
+    """Bytes that code of the control stack and the HAL has allocated."""
+    own = [tracemalloc.Filter(True, str(Path(package.__path__[0]) / "*")) for package in (hal, onboard)]
+    return sum(stat.size for stat in tracemalloc.take_snapshot().filter_traces(own).statistics("filename"))

@@ -1,4 +1,4 @@
-"""What the search for an excitation trajectory costs beside scipy's SLSQP, on the tank and the limits of rov.toml."""
+"""Compares the optimizer of excitation trajectories with scipy's SLSQP, in the tank and limits of rov.toml."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from caudal.tools.excite.tables import read
 
 
 def bench(seed: int = 0) -> dict[str, Any]:
-    """The raw condition number from one start, ours and SLSQP's; CPU seconds of this process and its threads."""
+    """The raw condition numbers from the same start, and the CPU seconds of this process and its threads."""
     shape = curve(read(VehicleFile.open(vehicles.find("rov"))))
     (own,) = excite.find(shape, "cond", None, middle(shape, "rov.toml"), 1, seed)
     peer = excite.against(shape, "cond", None, own)

@@ -1,9 +1,10 @@
-"""What the tree engine costs, beside MuJoCo and Pinocchio in the same run: CPU time, not wall-clock time.
+"""Compares the CPU time of the tree engine with MuJoCo and Pinocchio, in the same run.
 
-Ours: RK4 at 1 ms, driven joints told a travelling wave. dry: without water; buoyant: with hulls alone; full: with all
-that the file has. Peers get the exported file, and leave out what PEERS says.
+Ours: RK4 at 1 ms, driven joints follow a travelling wave. dry: without water; buoyant: with hulls only; full: with all
+that the file has. The others get the exported file; PEERS says what they leave out.
 """
 
+import importlib.util
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,35 +24,40 @@ from caudal.tools.export.mjcf import mjcf
 from caudal.tools.export.urdf import urdf
 
 STEP_S = 0.001
-STEPS = 1000  # of one run
-RUNS = 12  # the best counts, as whatever else the machine does only adds
+STEPS = 1000  # of a run
+RUNS = 12  # of which the fastest counts, because other load only adds time
 SWING, SWING_HZ, LAG_RAD = 0.2, 1.0, 0.8  # of the wave: rad (of a slide: m), Hz, from joint to joint
-SERVO_HZ = 10.0  # of MuJoCo's position servos, each alone: stiffer ones, together, are too stiff for the step
+SERVO_HZ = 10.0  # of each of MuJoCo's position servos; with stiffer ones the step is unstable
 PEERS = {
-    "mujoco": "MuJoCo: RK4 at 1 ms with its ellipsoid model of water; no buoyancy, no surface, and position servos in "
-    "place of joints that move as told.",
-    "pin": "Pinocchio: aba alone, per evaluation, against ours with every joint free; no water and no integrator, "
-    "and the cost of calling it from Python is taken off.",
+    "mujoco": "MuJoCo: RK4 at 1 ms with its ellipsoid model of water; no buoyancy, no surface, and position servos "
+    "in place of joints with prescribed motion.",
+    "pin": "Pinocchio: only aba, per evaluation, compared with ours with every joint free; no water and no integrator, "
+    "and the time of the call from Python is subtracted.",
 }
 
 Work = Callable[[], object]
 
 
-class Unsound(Exception):
-    """A run that cannot be timed; the text says why."""
+class InvalidRun(Exception):
+    """A run that cannot be timed; the text gives the reason."""
 
 
 def run(names: list[str], overrides: list[str], as_json: bool) -> int:
+    """Times vehicles and prints the figures."""
     models = {Path(model.label).stem: model for model in _models(names, overrides)}
     if not models:
         raise output.UsageError(
-            "no vehicle that comes with Caudal has a plant.tree; give the path of a file that has"
+            "no vehicle that comes with Caudal has a plant.tree; give the path of a file that has one"
         )
     progress = output.Progress("timing plants", len(models) * RUNS, "runs")
     results: dict[str, dict[str, Any]] = {}
     for name, model in models.items():
         before = len(results) * RUNS
-        results[name] = cost(model, lambda done, before=before: progress.at(before + done))
+
+        def report(done: int, before: int = before) -> None:
+            progress.at(before + done)
+
+        results[name] = cost(model, report)
     progress.end()
     if as_json:
         output.as_json(results)
@@ -78,9 +84,9 @@ def _has_tree(path: str) -> bool:
 
 
 def cost(model: Model, progress: Callable[[int], None]) -> dict[str, Any]:
-    """Figures of one vehicle; None where a peer is not installed or does not take it."""
+    """Figures of one vehicle; None if a peer is not installed or cannot load it."""
     spec = model.spec
-    ready = {
+    ready: dict[str, Callable[[], Work]] = {
         "full": lambda: roll_out(model),
         "dry": lambda: roll_out(Model(spec, fluid=False, label=model.label)),
         "buoyant": lambda: roll_out(Model(with_buoyancy_only(spec), label=model.label)),
@@ -93,8 +99,8 @@ def cost(model: Model, progress: Callable[[int], None]) -> dict[str, Any]:
     for name, make in ready.items():
         try:
             works[name] = make()
-            works[name]()  # compiles, and shows if it is sound
-        except (PlantDiverged, Unsound, output.UsageError) as error:
+            works[name]()  # compiles, and raises if it cannot be timed
+        except (PlantDiverged, InvalidRun, output.UsageError) as error:
             output.note(f"{name}: {error}")
             works.pop(name, None)
         except ModuleNotFoundError as error:
@@ -104,7 +110,7 @@ def cost(model: Model, progress: Callable[[int], None]) -> dict[str, Any]:
     simulated_s = STEPS * STEP_S
     per_s = {name: best[name] / simulated_s for name in best}
     ours_us = best["free"] / (4 * STEPS) * 1e6 if "free" in best else None  # RK4 evaluates four times a step
-    # A call for the base alone is all but calling: taking it off flatters Pinocchio by one body's work.
+    # a call for the base alone is mostly the call itself; subtracting it favours Pinocchio by one body's work
     aba_us = (best["aba"] - best["call"]) / STEPS * 1e6 if "aba" in best else None
     return {
         "bodies": len(model.bodies),
@@ -122,7 +128,7 @@ def cost(model: Model, progress: Callable[[int], None]) -> dict[str, Any]:
 
 
 def best_cpu_s(works: dict[str, Work], progress: Callable[[int], None]) -> dict[str, float]:
-    """Least CPU time (s) of each; taken in turn, so that a busy spell of the machine befalls them all."""
+    """Least CPU time of each, s. They run in turn, so that other load on the machine affects all of them."""
     costs: dict[str, list[float]] = {name: [] for name in works}
     for done in range(RUNS):
         for name, work in works.items():
@@ -141,18 +147,18 @@ def wave(count: int, times_s: np.ndarray) -> np.ndarray:
 
 
 def roll_out(model: Model) -> Work:
-    """A simulated second, from where it floats if it does."""
+    """A simulated second of our engine, starting afloat if the vehicle floats."""
     start = model.state()
     try:
         start = find_equilibrium(model, start)
     except (ValueError, ArithmeticError):
-        pass  # nothing holds it up; it may as well fall
-    told = wave(len(model.driven), 0.5 * STEP_S * np.arange(2 * STEPS + 1))
-    return lambda: model.rollout(start, STEPS, STEP_S, driven=told, every=STEPS)
+        pass  # it sinks
+    motion = wave(len(model.driven), 0.5 * STEP_S * np.arange(2 * STEPS + 1))
+    return lambda: model.rollout(start, STEPS, STEP_S, driven=motion, every=STEPS)
 
 
 def roll_out_free(spec: TreeSpec) -> Work:
-    """The same without water, weight and driven joints: all that it does is forward dynamics."""
+    """The same second without water, weight and driven joints: only forward dynamics."""
     bodies = [
         msgspec.structs.replace(body, joint=msgspec.structs.replace(body.joint, mode="free"))
         if body.joint
@@ -165,7 +171,7 @@ def roll_out_free(spec: TreeSpec) -> Work:
 
 
 def mujoco_rollout(model: Model) -> Work:
-    """The same second in MuJoCo, in one call: no Python between the steps."""
+    """The same second in MuJoCo, in one call, without Python between steps."""
     import mujoco
     from mujoco.rollout import rollout
 
@@ -173,18 +179,18 @@ def mujoco_rollout(model: Model) -> Work:
     peer.opt.density, peer.opt.timestep = model.spec.density_kg_m3, STEP_S
     data = mujoco.MjData(peer)
     mujoco.mj_forward(peer, data)
-    told = wave(len(model.driven), STEP_S * np.arange(STEPS))[:, 0]
+    motion = wave(len(model.driven), STEP_S * np.arange(STEPS))[:, 0]
     control = np.zeros((1, STEPS, peer.nu))
-    felt = _felt_inertia(peer, data)
+    inertia = _effective_inertia(peer, data)
     rate = 2 * np.pi * SERVO_HZ
     for k in range(peer.nu):
         name = peer.actuator(k).name
         if name in model.driven:  # its motor becomes a position servo, critically damped
-            stiffness = rate**2 * felt[peer.joint(name).dofadr[0]]
+            stiffness = rate**2 * inertia[peer.joint(name).dofadr[0]]
             peer.actuator_gainprm[k, 0] = stiffness
             peer.actuator_biastype[k] = mujoco.mjtBias.mjBIAS_AFFINE
             peer.actuator_biasprm[k, 1:3] = -stiffness, -2 * stiffness / rate
-            control[0, :, k] = told[:, model.driven.index(name)]
+            control[0, :, k] = motion[:, model.driven.index(name)]
     everything = mujoco.mjtState.mjSTATE_FULLPHYSICS
     start = np.zeros(mujoco.mj_stateSize(peer, everything))
     mujoco.mj_getState(peer, data, start, everything)
@@ -192,13 +198,13 @@ def mujoco_rollout(model: Model) -> Work:
     def roll() -> None:
         rollout(peer, data, start[None], control)
         if data.warning.number.any():
-            raise Unsound(f"{model.label}: MuJoCo finds this run unstable, so its cost says nothing")
+            raise InvalidRun(f"{model.label}: this run is unstable in MuJoCo, so that its time means nothing")
 
     return roll
 
 
-def _felt_inertia(peer: Any, data: Any) -> np.ndarray:
-    """What each joint's servo feels while the others are free."""
+def _effective_inertia(peer: Any, data: Any) -> np.ndarray:
+    """The inertia at each joint while the other joints are free."""
     import mujoco
 
     mass = np.zeros((peer.nv, peer.nv))
@@ -208,7 +214,7 @@ def _felt_inertia(peer: Any, data: Any) -> np.ndarray:
 
 
 def pinocchio_calls(spec: TreeSpec) -> Work:
-    """As many forward dynamics, one call each."""
+    """As many evaluations of forward dynamics in Pinocchio, one call each."""
     import pinocchio as pin
 
     peer = pin.buildModelFromXML(urdf(spec, "bench"), pin.JointModelFreeFlyer())
@@ -227,18 +233,13 @@ def _ratio(ours: float | None, theirs: float | None) -> float | None:
 
 
 def show(results: dict[str, dict[str, Any]]) -> None:
+    """Prints a column per vehicle, and what the peers leave out."""
     keys = list(next(iter(results.values())))
     output.table([[key, *(result[key] for result in results.values())] for key in keys], ["", *results])
-    print("cpu_s_per_s: CPU seconds per simulated second. A ratio below 1: ours costs less.")
+    print("cpu_s_per_s: CPU seconds per simulated second. With a ratio below 1, ours is faster.")
     for package, text in PEERS.items():
-        print(
-            text
-            if _installed(package)
-            else f"{package} is not installed; pip install 'caudal[test]' brings it."
-        )
+        print(text if _installed(package) else f"{package} is not installed; pip install 'caudal[test]'.")
 
 
 def _installed(package: str) -> bool:
-    import importlib.util
-
     return importlib.util.find_spec({"pin": "pinocchio"}.get(package, package)) is not None

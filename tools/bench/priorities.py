@@ -1,7 +1,7 @@
-"""What a tick of aims in order of priority costs, with rows for the hull: the hierarchy beside the corrected law.
+"""Compares the time of a tick of tasks with priorities, near obstacles, with the corrected control law.
 
-Both solve every tick of one run, on the same states, one behind the other; the hierarchy's answer is the one that
-swims. CPU time of the loop's thread, which does not count what else the machine does.
+Both solve every tick of one run, with the same states, one after the other; the hierarchy's result controls the
+vehicle. Times are CPU times of the loop's thread, so that other load on the machine does not count.
 """
 
 import gc
@@ -21,9 +21,12 @@ GROWTH_TICKS = 10_000
 
 
 def bench(name: str, overrides: Sequence[str], scenario: str | None, seconds: float) -> dict[str, Any]:
+    """Runs a scenario and returns the times of both solvers, us."""
     vehicle, scenario_name, _ = open_scenario(name, list(overrides), scenario or SCENARIO)
     if vehicle.settings["control"]["kind"] != "chain":
-        raise output.UsageError(f'{vehicle.name} has no aims: its control.kind is not "chain"')
+        raise output.UsageError(
+            f'{vehicle.name} has no tasks with priorities: its control.kind is not "chain"'
+        )
     simulation = Simulation(vehicle, scenario_name, seed=0)
     loop = simulation.instances[0].loop
     priority = next(stage.account for stage in loop.stages if stage.account)
@@ -58,7 +61,7 @@ def bench(name: str, overrides: Sequence[str], scenario: str | None, seconds: fl
 
 
 class Pair:
-    """A solver that has the law solve everything too, and times both."""
+    """A solver that calls the hierarchy and the law, and times both."""
 
     def __init__(self, own: Any) -> None:
         from caudal.onboard.chain.law import Law
@@ -69,8 +72,9 @@ class Pair:
         self.rows = 0
 
     def solve(self, chain: Any, levels: Any, barriers: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """The hierarchy's thrusts."""
         start_ns = time.thread_time_ns()
-        thrust = self._own.solve(chain, levels, barriers, low, high)
+        thrust: np.ndarray = self._own.solve(chain, levels, barriers, low, high)
         half_ns = time.thread_time_ns()
         self._law.solve(chain, levels, barriers, low, high)
         self.own_ns.append(half_ns - start_ns)
@@ -83,13 +87,13 @@ class Pair:
 
 
 def _growth(simulation: Simulation, loop: Any) -> dict[str, float]:
-    """Memory that the loop's own ticks leave behind, a tick."""
+    """Memory that a tick keeps, bytes."""
     for stage in loop.stages:
         if stage.account:
             stage.account.solver = stage.account.solver._own
     tracemalloc.start()
     held = []
-    for ticks in (500, GROWTH_TICKS):  # caches fill in the first ones
+    for ticks in (500, GROWTH_TICKS):  # the first ones fill caches
         for _ in range(ticks):
             loop.tick()
         gc.collect()

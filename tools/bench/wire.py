@@ -1,16 +1,15 @@
-"""How many exchanges a second the bench wire does in lockstep, and where an exchange's time goes.
+"""Measures the exchanges per second on a HIL link in lockstep, and the parts of an exchange's time.
 
-An exchange is a tick's readings to the controller and its outputs back; the plant's own step is not in it. On a line of
-so many baud its bytes take `line_us`, whatever anybody does, because question and answer cannot overlap. Then there are
-`controller_us`, from the last byte of the readings to the first of the outputs (the tick, and what of the frames cannot
-be done while bytes still come); `plant_us`, the same at the other end; and the rest, in which processes are woken and
-bytes go through the pseudo-terminal.
+An exchange is a tick's readings to the controller and its outputs back, without the plant's step. At a baud rate, its
+bytes take `line_us` at least, because request and response cannot overlap. `controller_us` is the time from the last
+byte of the readings to the first of the outputs: the tick, and the work on frames that has to wait for all bytes.
+`plant_us` is the same on the plant side. In the rest, processes wake up and bytes pass the pseudo-terminal.
 
-    share_of_line           line_us of the whole exchange: what the line's bytes allow, and how much of it is reached
-    share_without_compute   line_us of the exchange without the work of the two ends: what the wire itself loses
+    share_of_line           line_us as a share of the exchange: how much of the line's limit is reached
+    share_without_compute   line_us as a share of the exchange without the work of both sides: loss of the link itself
 
-Means, so that parts add up and 1e6 / exchange_us is the rate; the median exchange and its share (p50) stand beside
-them, for a machine that has other work. Both ends ask for real time, so that such work counts less.
+All are means, so that parts add up and 1e6 / exchange_us is the rate; median and its share (p50) are for a machine
+with other load. Both sides request real-time priority, so that such load has less effect.
 """
 
 import multiprocessing
@@ -30,19 +29,20 @@ from caudal.tools.hil.pty import open_line
 from caudal.tools.simulate.simulation import Simulation
 
 BENCHES = {"fish": "cruise", "snake": "shells", "rov": "sticks"}
-BAUDS = (0, 115_200, 921_600)  # 0: as fast as a pseudo-terminal goes
+BAUDS = (0, 115_200, 921_600)  # 0: a pseudo-terminal at full speed
 WARM_UP = 200
 EXCHANGES = 3000
 
 
 def run(names: list[str], overrides: list[str], as_json: bool) -> int:
+    """Measures vehicles at all baud rates and prints the figures."""
     for sentence in realtime.first_in_line(realtime.PRIORITY):
-        output.note(f"other work on this machine will count: {sentence}")
+        output.note(f"other load on this machine will affect the results: {sentence}")
     rows = []
     for name in names or list(BENCHES):
         for baud in BAUDS:
             rows.append({"vehicle": name, "baud": baud or None, **measure(name, overrides, baud)})
-            output.note(f"{name} {baud or 'pty'}: {rows[-1]['exchanges_per_s']:.0f} exchanges a second")
+            output.note(f"{name} {baud or 'pty'}: {rows[-1]['exchanges_per_s']:.0f} exchanges per second")
     if as_json:
         output.as_json({"wire": rows})
     else:
@@ -51,7 +51,7 @@ def run(names: list[str], overrides: list[str], as_json: bool) -> int:
 
 
 def measure(name: str, overrides: list[str], baud: int, exchanges: int = EXCHANGES) -> dict[str, Any]:
-    """One vehicle on one line; 0 baud is the pseudo-terminal as it is."""
+    """Figures of one vehicle at one baud rate; 0 is a pseudo-terminal at full speed."""
     vehicle, scenario, _ = open_scenario(name, overrides, BENCHES.get(name))
     simulation = Simulation(vehicle, scenario, 0)
     master, slave = open_line()
@@ -65,7 +65,7 @@ def measure(name: str, overrides: list[str], baud: int, exchanges: int = EXCHANG
         timed = TimedPort(PacedPort(port, baud) if baud else port)
         end = PlantSide(vehicle.settings, vehicle.file.digest(), timed)
         if not end.connect(60):
-            raise output.UsageError(f"{name}: its controller did not start on the bench")
+            raise output.UsageError(f"{name}: its controller did not start on the HIL link")
         figures = _exchange(simulation, end, timed, baud, exchanges)
         end.bye()
         figures["controller_us"] = results.recv() if results.poll(10) else float("nan")
@@ -91,10 +91,10 @@ def _exchange(
         outputs = end.exchange(tick, counts, patience_s=10.0)
         end_ns = time.perf_counter_ns()
         if outputs is None:
-            raise output.UsageError("the controller on the bench fell silent")
+            raise output.UsageError("the controller on the HIL link timed out; run it again")
         if tick >= WARM_UP:
             took_ns.append(end_ns - start_ns)
-            plant_ns += timed.spoke_ns - start_ns + end_ns - timed.heard_ns
+            plant_ns += timed.sent_ns - start_ns + end_ns - timed.received_ns
         body.write(outputs)
         simulation.world.step(simulation.period_us)
     sent = (end.bytes_sent + end.bytes_received - count) / exchanges

@@ -1,7 +1,6 @@
-"""Where the values of a calibration go: into the vehicle file itself, or into a file of its own that --with reads.
+"""Writes the results of a calibration to the vehicle file, or with --output to another file that --with reads.
 
-What is there already counts, also what stands in --output's file: a calibration starts from what the vehicle goes by.
-Whether the place can be written is known before anything moves.
+A calibration starts from the values in both files. Whether the file can be written is checked before anything moves.
 """
 
 import argparse
@@ -14,52 +13,41 @@ from caudal.tools.common import options, output
 from caudal.tools.common.toml_edit import set_keys
 from caudal.tools.config.pi_vehicle import PiVehicle, open_pi_vehicle
 
-HEAD = "# Found by caudal calibrate on this vehicle; caudal run and others take it by --with.\n\n"
+HEAD = "# Written by caudal calibrate for this vehicle; caudal run and other commands read it by --with.\n\n"
 
 
-def add_into(command: argparse.ArgumentParser) -> None:
+def add_output(command: argparse.ArgumentParser) -> None:
+    """Adds the options --output, --set, --with and --json."""
     command.add_argument(
         "--output",
         metavar="FILE",
         type=Path,
-        help="write to this file, made or amended, which --with reads (on a deployed vehicle "
-        "/var/lib/caudal/calibration.toml), not to the vehicle file itself",
+        help="write to this new or existing file, which --with reads, instead of the vehicle file (on a deployed "
+        "vehicle /var/lib/caudal/calibration.toml)",
     )
     options.add_set(command)
     options.add_json(command)
 
 
 class CalibrationFile:
-    """The vehicle as it goes now, and the file that will hold what is found."""
+    """The vehicle with its present values, and the file to which the results will be written."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         self._json = args.json
         own = vehicles.find(args.vehicle)
         if args.output is None and args.vehicle in vehicles.names():
             raise output.UsageError(
-                f"{args.vehicle} is a vehicle of the project's own and stays as it is; give --output FILE"
+                f"{args.vehicle} comes with Caudal and is not changed; give --output FILE"
             )
         self._path = Path(own) if args.output is None else args.output
-        self._check_place()
+        check_writable(self._path, "--output")
         lines = argparse.Namespace(set=[*args.set])
         if args.output is not None and args.output.exists():
-            options.With([], "set")(None, lines, args.output)  # last: they count aboard too
+            options.With([], "set")(None, lines, args.output)  # last, as on the vehicle
         self.vehicle: PiVehicle = open_pi_vehicle(args.vehicle, lines.set)
 
-    def _check_place(self) -> None:
-        real = Path(os.path.realpath(self._path))
-        folder = real.parent
-        while not folder.exists():
-            folder = folder.parent
-        if real.is_dir() or not folder.is_dir():
-            raise output.UsageError(f"{self._path} is no place for a file; choose another")
-        if not os.access(folder, os.W_OK):
-            raise output.UsageError(
-                f"{folder} may not be written by this user; choose another place by --output"
-            )
-
     def write(self, found: dict[str, tuple[Any, Any]], what: str) -> int:
-        """Old and new by key: what changed is checked, written and shown."""
+        """Checks, writes and prints the values that changed; `found` holds old and new values by key."""
         new = {key: value for key, (old, value) in found.items() if value != old}
         problem = self.vehicle.refuses(new)
         if problem:
@@ -72,5 +60,15 @@ class CalibrationFile:
             output.as_json({"calibrated": what, "keys": keys, "written": written})
         else:
             output.table([(key, old, value) for key, (old, value) in found.items()], ("key", "old", "new"))
-            output.table([("written", written or "nothing: no value is another")])
+            output.table([("written", written or "nothing, as no value has changed")])
         return 0
+
+
+def check_writable(path: Path, option: str) -> None:
+    """A UsageError if this user cannot write a file here."""
+    real = Path(os.path.realpath(path))
+    folder = real.parent
+    while not folder.exists():
+        folder = folder.parent
+    if real.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise output.UsageError(f"{path} cannot be written; choose another file with {option}")

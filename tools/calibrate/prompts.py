@@ -1,38 +1,38 @@
-"""Questions to a person at the terminal: prompts on stderr, answers from stdin, a line each."""
+"""Prompts at the terminal: questions on stderr, answers from stdin, a line each."""
 
 import math
 import sys
 from collections.abc import Callable
 
-from caudal.tools.calibrate.shutdown import ending
+from caudal.tools.calibrate.shutdown import stop_signals
 from caudal.tools.common import output
 
 
 def ask(prompt: str) -> str:
-    """The one place where a person's answer comes from; the end of the input ends the calibration."""
+    """Reads one answer; a UsageError at the end of the input."""
     sys.stderr.write(f"{prompt} ")
     sys.stderr.flush()
-    with ending.window():
+    with stop_signals.window():
         line = _line()
     if not line:
-        raise output.UsageError("the input ended before the calibration did; nothing was written")
+        raise output.UsageError("the input ended before the calibration was complete; nothing was written")
     return line.strip()
 
 
 def _line() -> str:
     try:
         return sys.stdin.readline()
-    except OSError:  # a terminal that is gone
+    except OSError:  # the terminal is closed
         return ""
     except UnicodeDecodeError:
         return "?\n"
 
 
 def confirm(what: str) -> None:
-    """Says what will move, and goes on for nothing but `yes`."""
+    """Says what will move; a UsageError if the answer is not `yes`."""
     output.note(what)
-    if ask("Type yes to go on:") != "yes":
-        raise output.UsageError("that was not yes; nothing was moved and nothing written")
+    if ask("Type yes to continue:") != "yes":
+        raise output.UsageError("the answer was not yes; nothing was moved and nothing written")
 
 
 def number(
@@ -42,8 +42,9 @@ def number(
     refuses: Callable[[float], str | None] = lambda value: None,
     empty: float | None = None,
 ) -> float:
-    """A number within low to high that `refuses` has no sentence against; asked for until there is one. `empty` is
-    what Enter alone means, if anything.
+    """Asks until the answer is a number from low to high without a problem.
+
+    `refuses` returns the problem of a number, or None. `empty`: the value for Enter alone, if it has one.
     """
     while True:
         text = ask(prompt)
@@ -54,8 +55,8 @@ def number(
         except ValueError:
             value = math.nan
         if not low <= value <= high:
-            hint = "; a number has a point, not a comma" if "," in text else ""
-            output.note(f'"{text}" is no number from {low:g} to {high:g}{hint}')
+            hint = "; use a point, not a comma" if "," in text else ""
+            output.note(f'"{text}" is not a number from {low:g} to {high:g}{hint}')
             continue
         problem = refuses(value)
         if problem is None:
@@ -64,7 +65,7 @@ def number(
 
 
 def nudge(prompt: str, most_us: int) -> int | None:
-    """By how many microseconds; None for Enter alone, which says that it is right as it is."""
+    """Asks for a change in us; None for Enter alone: it is right as it is."""
     while True:
         text = ask(prompt)
         if not text:
@@ -72,4 +73,6 @@ def nudge(prompt: str, most_us: int) -> int | None:
         digits = text[1:] if text[0] in "+-" else ""
         if digits.isascii() and digits.isdigit() and int(digits) <= most_us:
             return int(text)
-        output.note(f'"{text}" is no nudge; type such as +10 or -10 (us, at most {most_us}), or Enter alone')
+        output.note(
+            f'"{text}" is not a nudge; type +10 or -10, for example (us, at most {most_us}), or press Enter'
+        )

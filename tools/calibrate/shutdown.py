@@ -1,8 +1,7 @@
-"""Ctrl-C, a service manager's stop and a lost terminal, while something is pulsed: they end what a person is asked or
-waits for, and nothing else.
+"""Handles stop signals (Ctrl-C, a service manager's stop, a closed terminal) while there are pulses.
 
-A lost terminal is the end of the input and a signal or two within microseconds. If a signal could strike anywhere, it
-would strike the code that ends the pulses; so it is remembered, and raised as KeyboardInterrupt only in a window.
+A closed terminal is the end of the input and one or two signals within microseconds. A signal must not interrupt the
+code that ends the pulses; so it is stored, and raised as KeyboardInterrupt only in a window: a prompt or a wait.
 """
 
 import signal
@@ -11,45 +10,47 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
-class Ending:
+class StopSignals:
+    """Stores stop signals, and raises them in windows."""
+
     def __init__(self) -> None:
-        self.told = False
-        self._listening = False
+        self.stopped = False
+        self._in_window = False
         self._before: dict[signal.Signals, Any] = {}
 
     def watch(self) -> None:
-        """From now on signals strike in windows alone. Ctrl-Z does nothing: chips would go on pulsing."""
-        self.told = False
+        """Takes over the signals. Ctrl-Z is ignored, because chips would go on pulsing."""
+        self.stopped = False
         if threading.current_thread() is threading.main_thread():
-            for number in ENDING:
-                self._before[number] = signal.signal(number, self._tell)
+            for number in SIGNALS:
+                self._before[number] = signal.signal(number, self._store)
             self._before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
 
     def unwatch(self) -> None:
-        """As it was before."""
+        """Restores the signal handlers."""
         while self._before:
             number, handler = self._before.popitem()
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
     @contextmanager
     def window(self) -> Iterator[None]:
-        """Within this a signal is a KeyboardInterrupt, also one that came before."""
+        """In this context a signal raises KeyboardInterrupt, also one that was stored before."""
         try:
-            self._listening = True
-            if self.told and self._before:
+            self._in_window = True
+            if self.stopped and self._before:
                 raise KeyboardInterrupt
             yield
         finally:
-            self._listening = False
+            self._in_window = False
 
-    def _tell(self, number: int, frame: Any) -> None:
-        self.told = True
-        if self._listening:
-            self._listening = False  # once: whatever comes next must not disturb the end
+    def _store(self, number: int, frame: Any) -> None:
+        self.stopped = True
+        if self._in_window:
+            self._in_window = False  # once: the next signal must not interrupt the end of the pulses
             raise KeyboardInterrupt
 
 
-ending = Ending()
+stop_signals = StopSignals()

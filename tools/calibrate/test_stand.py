@@ -1,7 +1,7 @@
-"""A vehicle on its stand: its real driver with all pulses off but the one that is asked for, and off again at the end.
+"""A vehicle on a test stand: its real driver, with pulses on one actuator at a time.
 
-Whatever ends it (Ctrl-C, a lost terminal, an error), pulses end first, a motor's over its neutral
-(tools/calibrate/shutdown.py). On emulated chips time is simulated and passes at once.
+Whatever ends it (Ctrl-C, a closed terminal, an error), pulses end first, a motor's after a time at neutral
+(tools/calibrate/shutdown.py). On emulated chips time is simulated.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from caudal.hal.emulated.wiring import feeds
 from caudal.hal.pi.build import build_driver
 from caudal.hal.pi.bus import I2cBus
 from caudal.hal.pi.pca9685 import Scale, registers
-from caudal.tools.calibrate.shutdown import ending
+from caudal.tools.calibrate.shutdown import stop_signals
 from caudal.tools.common.output import UsageError
 from caudal.tools.config.pi_vehicle import PiVehicle, open_parts
 
 TICK_S = 0.01
-PATIENCE_S = 3.0  # for the chip to hold what was asked; a hung bus takes a second a transaction
+PATIENCE_S = 3.0  # for the chip to hold a pulse; a hung bus takes a second per transaction
 NEUTRAL_S = 0.2
-RAMP_US, RAMP_S = 10, 0.02  # a servo's pulse moves by so much, so often
+RAMP_US, RAMP_S = 10, 0.02  # step and period of a servo's slow move
 _LED0 = 0x06
 
 
 class Stand:
-    """`with Stand(vehicle, on) as stand:`; nothing is pulsed before `pulse` or `move`."""
+    """`with Stand(vehicle, on) as stand:` starts the driver; there are no pulses before `pulse` or `move`."""
 
     def __init__(self, vehicle: PiVehicle, on: str) -> None:
         pulses = vehicle.pi["pulses"]
@@ -46,12 +46,12 @@ class Stand:
         self._outputs = [0] * len(self._index)
         self._neutral: dict[int, int] = {}  # of the motors that were pulsed
         self._now_us = 0
-        # What emulated chips are given to measure: a count a sensor.
+        # what emulated chips measure: a count per sensor
         self.emulated_counts: list[int | None] = self._first_counts() if self._emulated else []
         self._feeds = feeds(self._settings, self._pi, self._parts) if self._emulated else []
 
     def __enter__(self) -> Stand:
-        ending.watch()
+        stop_signals.watch()
         if not self._emulated:
             self._driver.start()
         return self
@@ -67,12 +67,12 @@ class Stand:
         finally:
             self._driver.close()
             self._close_bus()
-            ending.unwatch()
-        if ending.told and error is None:
+            stop_signals.unwatch()
+        if stop_signals.stopped and error is None:
             raise KeyboardInterrupt
 
     def pulse(self, name: str, pulse_us: int) -> None:
-        """On one actuator, none on the others; it is there when this returns, or a UsageError says why not."""
+        """Pulses one actuator only, and waits until the chip holds the pulse; a UsageError if it does not."""
         index = self._send(name, pulse_us)
         actuator = self._settings["actuators"][index]
         wanted = registers(self.scale.steps(pulse_us))
@@ -84,7 +84,7 @@ class Stand:
             waited_s += TICK_S
 
     def move(self, name: str, pulse_us: int) -> None:
-        """As `pulse`, but slowly from the pulse it has."""
+        """As `pulse`, but slowly from the present pulse."""
         at_us = self._outputs[self._index[name]] or pulse_us
         while abs(pulse_us - at_us) > RAMP_US:
             at_us += RAMP_US if pulse_us > at_us else -RAMP_US
@@ -93,7 +93,8 @@ class Stand:
         self.pulse(name, pulse_us)
 
     def wait(self, seconds: float) -> None:
-        with ending.window():
+        """Waits; a stop signal ends it."""
+        with stop_signals.window():
             self._pass(seconds)
 
     def _pass(self, seconds: float) -> None:
@@ -109,7 +110,7 @@ class Stand:
                 worker.run_until(self._now_us)
 
     def read(self, name: str, seconds: float) -> list[int]:
-        """Every count that a sensor gives in that time; what it gave before does not count."""
+        """All counts of a sensor in this time, without earlier ones."""
         counts: list[int | None] = [None] * len(self._sensor)
         self._driver.read(counts)
         readings = []
@@ -122,21 +123,25 @@ class Stand:
         return readings
 
     def read_si(self, name: str, seconds: float) -> float | None:
-        """The mean of a sensor's valid readings in that time, in its SI unit; None if there were none."""
+        """Mean of a sensor's valid readings in this time, in its SI unit; None if there are none."""
         sensor_map = build_sensor_map(self._settings["sensors"][self._sensor[name]])
         values = [sensor_map.to_si(count) for count in self.read(name, seconds) if sensor_map.valid(count)]
         return fmean(values) if values else None
 
     def emulate(self, name: str, count: int | None) -> None:
-        """What a sensor's emulated chip measures from now on."""
+        """Sets what a sensor's emulated chip measures from now on."""
         self.emulated_counts[self._sensor[name]] = count
 
     def emulated_pulse_us(self, name: str) -> float:
-        """What comes out of the emulated chip, by its own oscillator."""
-        return self._parts.pulses.pulses_us()[self._settings["actuators"][self._index[name]]["port"]]
+        """The pulse at the emulated chip's pin, by its own oscillator."""
+        pulse_us: float = self._parts.pulses.pulses_us()[
+            self._settings["actuators"][self._index[name]]["port"]
+        ]
+        return pulse_us
 
     @property
     def lost(self) -> dict[str, str]:
+        """The reason of each lost device."""
         return self._driver.lost
 
     def _send(self, name: str, pulse_us: int) -> int:
@@ -159,16 +164,16 @@ class Stand:
         for device, reason in self.lost.items():
             if device.startswith("pulses"):
                 return f"{device}: {reason}"
-        return "another program changes what the PCA9685 holds; stop it (systemctl stop caudal)"
+        return "another program writes to the PCA9685; stop it (systemctl stop caudal)"
 
     def _close_bus(self) -> None:
         try:
             self._bus.close()
-        except OSError:  # of an adapter that is gone
+        except OSError:  # the adapter is gone
             pass
 
     def _first_counts(self) -> list[int | None]:
-        """Batteries at their nominal voltage, inputs of converters at 0, of others nothing."""
+        """Counts of batteries at their nominal voltage, of converters 0, of others none."""
         counts: list[int | None] = [None] * len(self._sensor)
         for name, place in self._pi["sensor"].items():
             if self._pi["chip"][place["chip"]]["kind"] == "ads1115":

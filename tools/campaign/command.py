@@ -1,8 +1,8 @@
-"""Lets things go wrong with a vehicle at random instants, many times over, and checks what must hold whatever does.
+"""Injects faults at random times into many runs of a vehicle, and checks invariants (docs/faults.md) in every tick.
 
-Sensors, actuators, buses, the bench wire, the program, power, clock, computer and station in the plant; a Raspberry
-Pi's chips, emulated register by register. One fault a run or two at once, lasting or on and off. Every tick is
-held against the invariants (docs/faults.md); a run that breaks one is made as small as it gets and saved.
+Faults of sensors, actuators, buses, the HIL link, the program, power, clock, computer and ground station are injected
+in the simulation, those of a Raspberry Pi's chips into emulated chips. A run has one fault or two at once, lasting or
+intermittent. The first cases that violate an invariant are minimized and saved as files that run them again.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import contextlib
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -21,29 +21,32 @@ from typing import Any
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard import vehicles
 from caudal.tools.campaign.campaign import SECONDS, Case, Outcome, plan, run_case, summarise
-from caudal.tools.campaign.minimize import command, save, shrink
+from caudal.tools.campaign.minimize import command, minimize, save
 from caudal.tools.common import options, output
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.faults.kinds import FAMILIES, KINDS
-from caudal.tools.sweep.workers import DIED, THIS_CAUDAL, across_machines, expect_same
+from caudal.tools.sweep.workers import DIED, THIS_CAUDAL, across_machines, expect_same, local_copy
 
 LEAST_S = 1.0
-MOST_SHRUNK = 5  # of each promise
+MOST_MINIMIZED = 5  # of each invariant
 TOTALS = ("runs", "ticks", "worst_to_safe_s", "worst_row_late_ticks", "broken_runs", "diverged_runs")
 KIND_NAMES = tuple(dict.fromkeys([*FAMILIES, *(kind.name for kind in KINDS)]))
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `caudal faults`."""
     options.add_vehicle(parser)
-    parser.add_argument("--scenario", metavar="NAME", help="which of its scenarios (default: its first)")
-    parser.add_argument("--runs", type=options.whole, default=100, metavar="N", help="(default: 100)")
+    parser.add_argument("--scenario", metavar="NAME", help="a scenario of the vehicle (default: its first)")
+    parser.add_argument(
+        "--runs", type=options.whole, default=100, metavar="N", help="number of runs (default: 100)"
+    )
     parser.add_argument(
         "--for",
         dest="seconds",
         metavar="S",
         type=options.positive,
         default=SECONDS,
-        help="simulated, of each",
+        help=f"simulated seconds of each run (default: {SECONDS:g})",
     )
     parser.add_argument(
         "--kind",
@@ -51,21 +54,28 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KIND",
-        help=f"only this kind, or this family ({', '.join(FAMILIES)}); may be repeated",
+        help=f"only this kind or family ({', '.join(FAMILIES)}) of faults; may be repeated",
     )
     parser.add_argument(
-        "--seed", type=options.natural, default=0, metavar="N", help="for faults, instants and noise"
+        "--seed", type=options.natural, default=0, metavar="N", help="of the faults, their times, and noise"
     )
     parser.add_argument("--jobs", type=options.whole, default=2, metavar="N", help="processes (default: 2)")
-    parser.add_argument("--dask", metavar="ADDRESS", help="a dask scheduler, such as tcp://10.0.0.1:8786")
     parser.add_argument(
-        "--out", metavar="FOLDER", type=Path, default=Path("runs/faults"), help="where broken cases are saved"
+        "--dask", metavar="ADDRESS", help="run on a dask scheduler's workers: tcp://HOST:PORT"
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FOLDER",
+        type=Path,
+        default=Path("runs/faults"),
+        help="where cases that violate an invariant are saved (default: runs/faults)",
     )
     options.add_set(parser)
     options.add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Runs a campaign; 1 if an invariant was violated, a plant diverged, or it was stopped early."""
     if args.seconds < LEAST_S:
         raise output.UsageError(
             f"--for {args.seconds:g}: faults begin after half a second; give {LEAST_S:g} s or more"
@@ -73,13 +83,13 @@ def run(args: argparse.Namespace) -> int:
     cases = cases_for(args)
     try:
         args.out.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=args.out).close()  # a folder that is there may still take no file
+        tempfile.TemporaryFile(dir=args.out).close()  # an existing folder may be read-only
     except OSError as error:
         raise output.UsageError(
-            f"--out {args.out}: broken cases cannot be saved there ({error.strerror})"
+            f"--out {args.out}: cases cannot be saved there ({error.strerror}); choose another folder"
         ) from error
     outcomes: list[Outcome] = []
-    progress = output.Progress("letting things go wrong", len(cases), "runs")
+    progress = output.Progress("injecting faults", len(cases), "runs")
     try:
         with contextlib.closing(work(args, cases)) as done:
             for outcome in done:
@@ -91,11 +101,11 @@ def run(args: argparse.Namespace) -> int:
     progress.end()
     stopped_early = len(outcomes) < len(cases)
     if stopped_early:
-        output.note(f"stopped after {len(outcomes)} of {len(cases)} runs, and these had:")
+        output.note(f"stopped after {len(outcomes)} of {len(cases)} runs; their results:")
     outcomes.sort(key=lambda outcome: outcome.case.index)
     result = {"vehicle": args.vehicle, "scenario": cases[0].scenario, **summarise(outcomes)}
     result["stopped_early"] = stopped_early
-    result["broken"] = small_cases(outcomes, args.out)
+    result["broken"] = minimized_cases(outcomes, args.out)
     result["diverged"] = diverged_cases(outcomes, args.out)
     if args.json:
         output.as_json(result)
@@ -105,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def cases_for(args: argparse.Namespace) -> list[Case]:
-    """One vehicle of its kind: the others of a world would only take time."""
+    """The cases to run, with a single vehicle in the world."""
     vehicle, scenario, settings = open_scenario(args.vehicle, args.set, args.scenario)
     overrides = list(args.set)
     if vehicle.worlds[settings["world"]].vehicles > 1:
@@ -114,12 +124,14 @@ def cases_for(args: argparse.Namespace) -> list[Case]:
     base = Case(args.vehicle, tuple(overrides), scenario, args.seed, args.seconds, ())
     cases = plan(vehicle, base, args.runs, args.kind)
     if not cases:
-        raise output.UsageError(f"nothing of the kind {', '.join(args.kind)} can befall {vehicle.name}")
+        raise output.UsageError(
+            f"{vehicle.name} cannot have faults of the kind {', '.join(args.kind)}; choose another --kind"
+        )
     return cases
 
 
-def work(args: argparse.Namespace, cases: list[Case]) -> Iterator[Outcome]:
-    """As they finish; the first alone, which compiles the plant."""
+def work(args: argparse.Namespace, cases: list[Case]) -> Generator[Outcome, None, None]:
+    """Outcomes in the order in which they finish. The first case runs alone, because it compiles the plant."""
     if args.dask:
         file = VehicleFile.open(vehicles.find(args.vehicle), args.set)
         job = Job(args.vehicle, file.text, THIS_CAUDAL)
@@ -132,20 +144,20 @@ def work(args: argparse.Namespace, cases: list[Case]) -> Iterator[Outcome]:
     yield from in_processes(cases[1:], args.jobs)
 
 
-def in_processes(cases: list[Case], jobs: int) -> Iterator[Outcome]:
-    """As they finish. Every process is a pool of its own, as one that dies takes along all that its pool has to do."""
+def in_processes(cases: list[Case], jobs: int) -> Generator[Outcome, None, None]:
+    """Outcomes in the order in which they finish. Each process has a pool of its own, which fails with it."""
     waiting = iter(cases)
     pools = [_process() for _ in range(min(jobs, len(cases)))]
-    under_way: dict[Future, tuple[Case, int]] = {}
+    under_way: dict[Future[Outcome], tuple[Case, int]] = {}
 
-    def give(k: int) -> None:
+    def submit(k: int) -> None:
         case = next(waiting, None)
         if case:
             under_way[pools[k].submit(run_case, case)] = case, k
 
     try:
         for k in range(len(pools)):
-            give(k)
+            submit(k)
         while under_way:
             for done in wait(under_way, return_when=FIRST_COMPLETED).done:
                 case, k = under_way.pop(done)
@@ -155,21 +167,21 @@ def in_processes(cases: list[Case], jobs: int) -> Iterator[Outcome]:
                     pools[k].shutdown()
                     pools[k] = _process()
                     (outcome,) = _died([case])
-                give(k)
+                submit(k)
                 yield outcome
-    finally:  # stopped early, no further case begins
+    finally:  # if stopped early, no further case begins
         for pool in pools:
             pool.shutdown()
 
 
 def _process() -> ProcessPoolExecutor:
-    """Ctrl-C is for the campaign to hear; the run that is under way here ends as it would."""
+    """Ctrl-C stops the campaign; the run in this process ends normally."""
     return ProcessPoolExecutor(1, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker elsewhere needs besides its cases."""
+    """What a worker on another machine needs besides its cases."""
 
     vehicle: str
     text: str
@@ -177,55 +189,54 @@ class Job:
 
 
 def run_chunk(job: Job, cases: list[Case]) -> tuple[list[Outcome], float]:
-    """On a worker: the outcomes, and the seconds that a case took."""
+    """Runs cases on a worker: their outcomes, and the seconds that a case took."""
     expect_same(job.caudal)
     start = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / Path(job.vehicle).with_suffix(".toml").name
-        path.write_text(job.text)
-        outcomes = [run_case(replace(case, vehicle=str(path))) for case in cases]
+    with local_copy(job.vehicle, job.text) as path:
+        outcomes = [run_case(replace(case, vehicle=path)) for case in cases]
     for outcome, case in zip(outcomes, cases, strict=True):
         outcome.case = case
     return outcomes, (time.monotonic() - start) / len(cases)
 
 
 def _died(cases: list[Case]) -> list[Outcome]:
-    return [Outcome(case, ["unknown"], broken=[f"alive: {DIED}"], invariants=["alive"]) for case in cases]
+    return [Outcome(case, ["unknown"], violations=[f"alive: {DIED}"], invariants=["alive"]) for case in cases]
 
 
-def small_cases(outcomes: list[Outcome], folder: Path) -> list[dict[str, Any]]:
-    """Runs that broke a promise, the first few of each as small as they get."""
+def minimized_cases(outcomes: list[Outcome], folder: Path) -> list[dict[str, Any]]:
+    """Runs that violated an invariant; the first few of each invariant are minimized and saved."""
     found: list[dict[str, Any]] = []
     count: collections.Counter[str] = collections.Counter()
     for outcome in outcomes:
-        if not outcome.broken:
+        if not outcome.violations:
             continue
-        promise = outcome.invariants[0]
-        count[promise] += 1
-        entry: dict[str, Any] = {"run": outcome.case.index, "broken": outcome.broken, "file": None}
-        if count[promise] <= MOST_SHRUNK and outcome.kinds != ["unknown"]:
-            output.note(f"run {outcome.case.index} broke {promise}; looking for the smallest case")
-            small, runs = shrink(outcome)
-            path = save(small, folder)
-            entry |= {"broken": small.broken, "shrunk_in_runs": runs, "file": str(path)}
-            entry["command"] = command(small.case, path)
-        entry["faults"] = list((small if entry["file"] else outcome).case.faults)
+        invariant, run = outcome.invariants[0], outcome.case.index
+        count[invariant] += 1
+        entry: dict[str, Any] = {"run": run, "broken": outcome.violations, "file": None}
+        if count[invariant] <= MOST_MINIMIZED and outcome.kinds != ["unknown"]:
+            output.note(f"run {run} violated the invariant {invariant}; minimizing its case")
+            outcome, runs = minimize(outcome)
+            path = save(outcome, folder)
+            entry |= {"broken": outcome.violations, "shrunk_in_runs": runs, "file": str(path)}
+            entry["command"] = command(outcome.case, path)
+        entry["faults"] = list(outcome.case.faults)
         found.append(entry)
     return found
 
 
 def diverged_cases(outcomes: list[Outcome], folder: Path) -> list[dict[str, Any]]:
-    """Runs in which the plant gave up: nothing is known of the vehicle, so none of them is good news."""
+    """Runs whose plant diverged, saved: nothing is known of the vehicle in the ticks after it."""
     found = []
     for outcome in outcomes:
         if outcome.diverged:
-            path = save(replace(outcome, invariants=["diverged"], broken=[outcome.diverged]), folder)
+            path = save(replace(outcome, invariants=["diverged"], violations=[outcome.diverged]), folder)
             entry = {"run": outcome.case.index, "why": outcome.diverged, "faults": list(outcome.case.faults)}
             found.append(entry | {"file": str(path), "command": command(outcome.case, path)})
     return found
 
 
 def show(result: dict[str, Any]) -> None:
+    """Prints the result as tables, and the command that runs each saved case again."""
     if result["kinds"]:
         output.table([list(row.values()) for row in result["kinds"]], list(result["kinds"][0]))
     output.table([[name, count] for name, count in result["faults"].items()], ["fault", "injected"])
@@ -235,7 +246,7 @@ def show(result: dict[str, Any]) -> None:
         print(f"  again: {entry['command']}")
     for entry in result["broken"]:
         print(f"run {entry['run']}, {' '.join(entry['faults'])}:")
-        for promise in entry["broken"]:
-            print(f"  {promise}")
+        for violation in entry["broken"]:
+            print(f"  {violation}")
         if entry["file"]:
             print(f"  again: {entry['command']}")

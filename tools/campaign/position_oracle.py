@@ -1,36 +1,34 @@
-"""What raw readings say of where a vehicle is, and of what it can know: the judge beside the estimators' own word.
+"""Where the vehicle is, by raw readings alone: an independent check next to the estimator's own output.
 
-An estimator smooths, refuses outliers and goes on by itself while it is blind, so readings can only contradict it where
-they are clear: many in a row that are far from a limit, or that jump by far more than noise. Between, they say nothing.
+An estimator smooths, rejects outliers and dead-reckons while it has no readings, so readings can only contradict it
+where they are clear: many in a row that are far from a limit, or that jump by far more than noise. Otherwise UNSURE.
 """
 
 from collections import deque
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from caudal.tools.campaign.feedback_oracle import GONE, THERE, UNSURE
+from caudal.tools.campaign.feedback_oracle import ABSENT, PRESENT, UNSURE
 
-IN_A_ROW = 15  # readings; more than any estimator refuses before it takes them for true
-MARGIN_M = 0.5  # for what estimators smooth
+if TYPE_CHECKING:
+    from caudal.tools.campaign.failsafe_oracle import LoopInputs
+
+IN_A_ROW = 15  # readings; more than any estimator rejects before it accepts them
+MARGIN_M = 0.5  # for an estimator's smoothing
 WILD_ROW = 60  # readings...
 WILD_SHARE = 2 / 3  # ...of which so many leave the line through the two before them...
-WILD = 300  # ...by so many standard deviations of what the filter takes for noise
+WILD = 300  # ...by so many standard deviations of the filter's measurement noise
 READ_BY = {"x_m": "x", "y_m": "y", "depth_m": "depth", "heading_rad": "heading"}
 POSE = ("x", "y", "depth", "heading", "roll", "pitch")
 
 
-class Read(Protocol):
-    def fresh(self, sensor: str) -> float | None: ...
-    def reading(self, sensor: str) -> float | None: ...
+class PositionOracle:
+    """Collects the raw readings of one loop's position and pose, whose sensors the table `estimate` names."""
 
-
-class Places:
-    """Of one loop. Sensors are named by the table `estimate` of the vehicle file."""
-
-    def __init__(self, settings: dict[str, Any], seen: Read) -> None:
+    def __init__(self, settings: dict[str, Any], inputs: "LoopInputs") -> None:
         estimate = settings["estimate"]
-        self._seen = seen
+        self._inputs = inputs
         self._named = {key: estimate[key] for key in POSE if estimate[key]}
-        # a chain says where it is once it knows its joints and chambers too
+        # a chain has a position once it has its joints and chambers too
         chain = settings["control"]["kind"] == "chain"
         self._needed = [s["name"] for s in settings["sensors"]] if chain else list(self._named.values())
         self._ever: set[str] = set()
@@ -39,9 +37,9 @@ class Places:
         noise = estimate["filter"] or {"position_m": 0.0, "depth_m": 0.0}
         self._noise_m = {key: noise["depth_m" if key == "depth" else "position_m"] for key in self._last}
 
-    def check(self) -> None:
-        """Once, after each tick."""
-        fresh = self._seen.fresh
+    def update(self) -> None:
+        """Takes the readings of a tick. Once after each tick."""
+        fresh = self._inputs.fresh
         for key, sensor in self._named.items():
             value = fresh(sensor)
             if value is not None:
@@ -52,34 +50,34 @@ class Places:
             self._all_at_once = all(fresh(sensor) is not None for sensor in self._needed)
 
     def unknown(self, needs: tuple[str, ...]) -> int:
-        """Is one of these fields of an estimate not known? What was never read cannot be."""
+        """Is one of these estimates unknown? PRESENT if a sensor of theirs has never read anything."""
         if any(READ_BY[field] not in self._ever for field in needs):
-            return THERE
-        return GONE if self._all_at_once or not needs else UNSURE
+            return PRESENT
+        return ABSENT if self._all_at_once or not needs else UNSURE
 
     def outside(self, low_m: list[float], high_m: list[float]) -> int:
-        """Of the volume, by its x, y and depth."""
+        """Is the vehicle outside this volume of x, y and depth?"""
         if not self._all_at_once:
             return UNSURE
-        found = GONE
+        found = ABSENT
         for key, low, high in zip(("x", "y", "depth"), low_m, high_m, strict=True):
             row = list(self._last.get(key, ()))[-IN_A_ROW:]
-            if len(row) < IN_A_ROW or self._seen.reading(self._named[key]) is None:
+            if len(row) < IN_A_ROW or self._inputs.reading(self._named[key]) is None:
                 found = max(found, UNSURE)
             elif min(row) > high + MARGIN_M or max(row) < low - MARGIN_M:
-                return THERE
+                return PRESENT
             elif max(row) > high - MARGIN_M or min(row) < low + MARGIN_M:
                 found = UNSURE
         return found
 
     def wild(self) -> int:
-        """Do readings of the place jump about as nothing that swims can; THERE or UNSURE."""
+        """Do readings of the position jump as no vehicle can move? PRESENT or UNSURE."""
         return max((self._jumps(key) for key in self._last), default=UNSURE) if self._all_at_once else UNSURE
 
     def _jumps(self, key: str) -> int:
         row = self._last[key]
-        if len(row) < WILD_ROW + 2 or self._seen.reading(self._named[key]) is None:
+        if len(row) < WILD_ROW + 2 or self._inputs.reading(self._named[key]) is None:
             return UNSURE
-        values, most_m = list(row), WILD * self._noise_m[key]
-        bends = (abs(a - 2 * b + c) for a, b, c in zip(values, values[1:], values[2:], strict=False))
-        return THERE if sum(bend > most_m for bend in bends) >= WILD_SHARE * WILD_ROW else UNSURE
+        values, limit_m = list(row), WILD * self._noise_m[key]
+        jumps = (abs(a - 2 * b + c) for a, b, c in zip(values, values[1:], values[2:], strict=False))
+        return PRESENT if sum(jump > limit_m for jump in jumps) >= WILD_SHARE * WILD_ROW else UNSURE

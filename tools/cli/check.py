@@ -1,4 +1,4 @@
-"""Reads a vehicle file with every package that has tables in it, builds its controller, and says if it is sound."""
+"""Checks a vehicle file: reads all its tables, builds its controllers, and runs one tick of each scenario."""
 
 import argparse
 
@@ -7,12 +7,14 @@ from caudal.tools.config.vehicle import open_vehicle
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
+    """Adds the options of `caudal check`."""
     command.add_argument("file", help="the path of a vehicle file, or a vehicle's name")
     options.add_set(command)
     options.add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Prints a summary of a valid file; an invalid one raises."""
     vehicle = open_vehicle(args.file, args.set)
     settings = vehicle.settings
     for name, scenario in settings["scenarios"].items():
@@ -32,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         output.as_json(summary)
     else:
-        print(f"{args.file} is sound.")
+        print(f"{args.file} is valid.")
         output.table(
             [
                 (key, ", ".join(value) or "none" if isinstance(value, list) else value)

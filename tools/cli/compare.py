@@ -1,25 +1,30 @@
-"""Compares two runs, command by command, in device units: every channel of every tick of every vehicle.
+"""Compares the outputs of two runs, in device units: every channel of every tick of every vehicle.
 
-Where a run was on chips (--on emulated), the pulses that left them are compared too, with what the other run commanded
-or pulsed: one that is off by more than one step of the chip counts as worse.
+If a run was on chips (--on emulated), their pulses are compared too, with the pulses or outputs of the other run: one
+that differs by more than one step of the chip counts as worse.
 """
 
 import argparse
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from caudal.onboard.log.reader import Columns, Log
 from caudal.tools.common import options, output
 
+Row = tuple[Any, ...]
+
 
 def arguments(command: argparse.ArgumentParser) -> None:
+    """Adds the options of `caudal compare`."""
     command.add_argument("first", type=Path, help="a log")
     command.add_argument("second", type=Path, help="another log of the same vehicles")
     options.add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Prints the comparison; 1 if the runs differ."""
     result = compare(Log(args.first), Log(args.second))
     if args.json:
         output.as_json(result)
@@ -29,14 +34,21 @@ def run(args: argparse.Namespace) -> int:
     return 0 if same else 1
 
 
-def compare(first: Log, second: Log) -> dict:
-    """Counts of commands that are equal, off by one device unit, or worse; and where they first differ."""
+def compare(first: Log, second: Log) -> dict[str, Any]:
+    """Counts outputs that are equal, off by one device unit, or worse, and names the first difference."""
     topics = [name for name in first.topics if name.endswith("/outputs")]
     others = [name for name in second.topics if name.endswith("/outputs")]
     if topics != others:
         raise output.UsageError(f"the logs are of different vehicles: {_names(topics)} and {_names(others)}")
-    result = {"ticks": 0, "commands": 0, "equal": 0, "off_by_one": 0, "worse": 0, "ticks_unmatched": 0}
-    first_difference = None
+    result: dict[str, Any] = {
+        "ticks": 0,
+        "commands": 0,
+        "equal": 0,
+        "off_by_one": 0,
+        "worse": 0,
+        "ticks_unmatched": 0,
+    }
+    first_difference: tuple[int, str] | None = None
     for topic in topics:
         a, b = first.topics[topic], second.topics[topic]
         if a.fields != b.fields:
@@ -58,7 +70,9 @@ def compare(first: Log, second: Log) -> dict:
                 if apart and (first_difference is None or tick < first_difference[0]):
                     first_difference = (tick, f"{topic.split('/')[1]} {channel}: {x} and {y}")
     if not result["ticks"]:
-        raise output.UsageError("the logs hold no command of the same tick; there is nothing to compare")
+        raise output.UsageError(
+            "the logs have no tick in common, so there is nothing to compare; give two logs of the same run"
+        )
     for topic in topics:
         _compare_pulses(topic, first, second, result)
     if first_difference:
@@ -66,9 +80,8 @@ def compare(first: Log, second: Log) -> dict:
     return result
 
 
-def _pairs(a: Columns, b: Columns) -> Iterator[tuple[int, tuple | None, tuple | None]]:
-    """Rows of the same tick, with its number; None where one log has none. Where messages are missing in between, what
-    belongs together is told by its time."""
+def _pairs(a: Columns, b: Columns) -> Iterator[tuple[int, Row | None, Row | None]]:
+    """Rows of the same tick, with its number; None if one log has no row. If messages are lost, time decides."""
     if not a.lost and not b.lost:
         for tick, (one, other) in enumerate(itertools.zip_longest(a.each(), b.each())):
             yield tick, one, other
@@ -78,8 +91,8 @@ def _pairs(a: Columns, b: Columns) -> Iterator[tuple[int, tuple | None, tuple | 
         yield tick, rows.get(time_ns), others.get(time_ns)
 
 
-def _compare_pulses(topic: str, first: Log, second: Log, result: dict) -> None:
-    """What reached the pins, where at least one of the logs knows it; the longer step of the two is allowed."""
+def _compare_pulses(topic: str, first: Log, second: Log, result: dict[str, Any]) -> None:
+    """Compares pulses at the pins, if a log has them; the longer step of the two chips is the tolerance."""
     pins = topic.removesuffix("outputs") + "pulses"
     if pins not in first.topics and pins not in second.topics:
         return

@@ -1,4 +1,4 @@
-"""Shows a vehicle's failsafe table; or, without a vehicle, the table that all of them are made from."""
+"""Shows a vehicle's failsafe table; without a vehicle, the standard table that all of them are based on."""
 
 import argparse
 from typing import Any
@@ -11,55 +11,57 @@ from caudal.tools.vehicle_run.config import open_controlled
 KEYS = ("name", "trigger", "delay_s", "action", "clear_s", "latched")
 HEAD = """# Failsafes
 
-What a vehicle does when something goes wrong, as one table. A row has a cause, which has to last for its delay; an
-action; and a rule by which it clears: its cause is gone for so long, or (latched) somebody has taken note of it by
-disarming. Of all active rows the strongest action counts. From weak to strong:
+What a vehicle does after a fault, as one table. A rule has a trigger condition, which has to last for its delay; an
+action; and a way to clear: after the condition has been absent for a time or, if the rule is latched, after a person
+has acknowledged it by disarming. The strongest action of all active rules takes effect. From weak to strong:
 
 | action | what happens |
 |---|---|
-| warn | it is recorded and told |
+| warn | it is logged and reported |
 | slow | half the tail-beat, half the thrust |
-| hold | it stays as well as it can; what was asked to surface goes on |
-| surface | it goes up, by what `[surface]` in its file says: buoyancy, thrust or gait |
-| drop | the same, and the ballast goes |
-| neutral | every actuator's safe state |
-| disarm | no pulse, no current; somebody has to arm it again |
+| hold | the vehicle holds its position as well as it can; a commanded surfacing goes on |
+| surface | it goes up by the means in `[surface]` of its file: buoyancy, thrust or gait |
+| drop | the same, and it drops its ballast |
+| neutral | every actuator goes to its safe state |
+| disarm | no pulse, no current; only a person arms it again |
 
-A cause counts whether the vehicle is armed or not. A row of `hold` or stronger bars arming while it is active, and as
-soon as its cause is there (one late tick apart); a vehicle whose file has no `[surface]` is not armed at all. Disarmed,
-nothing gets through the gate, whatever the rows say.
+A trigger condition counts whether the vehicle is armed or not. A rule of `hold` or stronger blocks arming while it is
+active, and as soon as its condition is present (except one late tick); a vehicle whose file has no `[surface]` cannot
+be armed at all. While disarmed, the output limiter passes nothing, whatever the rules decide.
 
-Of a sensor that was heard and has fallen silent nothing is known: a row that holds its reading against a limit
-(outside, tilted) stays as it is until it is heard again, active or not, and neither its delay nor its clearing goes on.
-A leak that has been found stays one, though its probe dies of it.
+Nothing is known from a sensor that has timed out: a rule that compares its reading with a limit (outside, tilted) keeps
+its state until there is a reading again, and neither its delay nor its clearing time runs. A detected leak stays
+detected, even if its probe fails.
 
-A vehicle has the rows that its parts allow (`caudal failsafes VEHICLE`). Its file may change a row with
+A vehicle has the rules that its parts allow (`caudal failsafes VEHICLE`). Its file may change a rule with
 `[failsafe.NAME]`, but not to an action weaker than `at least` nor to a delay longer than `at most`, nor unlatch it, nor
-set a limit that its sensors never reach; and may add its own.
+set a limit outside the range of its sensors; it may add rules of its own.
 
-Times are the standard ones. Every row is executed by the tests, in the plant and over the bench wire
-(`tests/failsafes/test_rows.py`), and acts within its delay and two ticks of its cause. An actuator does not follow once
-it has been off by `off_rad`, `off_n` or `off_pa` for `found_s` in all, by the sensor that hears it (`feedback`,
-`pressure`); one that is not asked to move by so much is not judged.
+Times are the standard ones. The tests run every rule, in the simulation and over a HIL link
+(`tests/failsafes/test_rows.py`): it acts within its delay and two ticks of its condition. An actuator does not follow
+once it has been off by `off_rad`, `off_n` or `off_pa` for `found_s` in all, by its feedback sensor (`feedback`,
+`pressure`); an actuator whose set-point moves less than that is not checked.
 
-| row | cause | trigger | delay | at most | action | at least | clears after | needs of the file | tests |
+| rule | condition | trigger | delay | at most | action | at least | clears after | needs in the file | tests |
 |---|---|---|---|---|---|---|---|---|---|
 """
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
+    """Adds the options of `caudal failsafes`."""
     command.add_argument("vehicle", nargs="?", help="a vehicle's name, or the path of its file")
     command.add_argument(
-        "--scenario", metavar="NAME", help="as this scenario changes it (default: its first)"
+        "--scenario", metavar="NAME", help="with the settings of this scenario (default: its first)"
     )
     command.add_argument(
-        "--markdown", action="store_true", help="the standard table, as docs/failsafes.md has it"
+        "--markdown", action="store_true", help="print the standard table as docs/failsafes.md"
     )
     options.add_set(command)
     options.add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Prints the table."""
     if args.markdown:
         print(markdown(), end="")
         return 0
@@ -72,16 +74,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def rows_of(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """The rules of a vehicle."""
     vehicle, _, _ = open_controlled(args.vehicle, args.set, args.scenario)
-    return vehicle.settings["failsafes"]
+    rows: list[dict[str, Any]] = vehicle.settings["failsafes"]
+    return rows
 
 
 def standard() -> list[dict[str, Any]]:
+    """The rules of the standard table."""
     return [{"name": name, **row.plain(), "about": row.about} for name, row in TABLE.items()]
 
 
 def markdown() -> str:
-    """The whole document."""
+    """The text of docs/failsafes.md."""
     lines = []
     for name, row in TABLE.items():
         clears = "disarming" if row.latched else f"{row.clear_s:g} s"
@@ -94,9 +99,8 @@ def markdown() -> str:
                 f"{row.longest_s:g} s",
                 row.action,
                 row.least,
-                clears,
-                row.needs or "-",
             ),
+            *(clears, row.needs or "-"),
             f"`[{name}-sim]` `[{name}-hil]`",
         )
         lines.append("| " + " | ".join(cells) + " |\n")

@@ -1,4 +1,4 @@
-"""A gait's look-up table as CSV (one row a phase, one column a joint, rad), its errors, and a plot of the wave."""
+"""Writes a gait's look-up table as CSV (a row per phase, a column per joint, rad) and a plot; prints its errors."""
 
 import argparse
 import csv
@@ -11,27 +11,27 @@ from caudal.onboard.gait.wave import Wave, chain
 from caudal.tools.common import options, output
 from caudal.tools.config.vehicle import open_vehicle
 
-PHASES = 720  # how finely errors are looked for over one beat
+PHASES = 720  # of one beat, at which errors are computed
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
+    """Adds the options of `caudal gait`."""
     options.add_vehicle(command)
     command.add_argument(
-        "--rows", metavar="M", type=options.natural, help="rows of the table (default: the file's)"
+        "--rows", metavar="M", type=options.natural, help="number of rows of the table (default: gait.rows)"
     )
-    command.add_argument(
-        "--csv", metavar="FILE", type=Path, help="where the table goes (default: below runs/)"
-    )
+    command.add_argument("--csv", metavar="FILE", type=Path, help="the table (default: under runs/)")
     options.add_set(command)
     options.add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Writes table and plot, and prints the errors."""
     overrides = args.set + ([f"gait.rows={args.rows}"] if args.rows is not None else [])
     vehicle = open_vehicle(args.vehicle, overrides)
     settings = vehicle.settings["gait"]
     if settings is None:
-        raise output.UsageError(f"{vehicle.name} has no gait: nothing in it beats (its file has no [gait])")
+        raise output.UsageError(f"{vehicle.name} has no gait; its file would need a [gait] table")
     wave = wave_of(settings)
     table = wave.table(settings["rows"])
     csv_path = args.csv or Path("runs") / f"{vehicle.name}-gait.csv"
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         plot(plot_path, wave, settings["joints"], table)
     except OSError as error:
         raise output.UsageError(
-            f"cannot write {error.filename}: {error.strerror}; choose another place with --csv"
+            f"cannot write {error.filename}: {error.strerror}; choose another file with --csv"
         ) from error
     result = {
         "vehicle": vehicle.name,
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def errors(wave: Wave | Undulation, table: list[list[float]]) -> dict[str, float]:
-    """How well the table stands for the wave: links on a curve by their places, joints on their own by their angles."""
+    """Errors of the table: of positions for links on a curve, of angles for joints that swing independently."""
     if isinstance(wave, Undulation):
         return {"angle_error_deg": math.degrees(angle_error_rad(wave, table))}
     return {
@@ -71,6 +71,7 @@ def errors(wave: Wave | Undulation, table: list[list[float]]) -> dict[str, float
 
 
 def write_csv(path: Path, joints: list[str], table: list[list[float]]) -> None:
+    """Writes the table, angles in rad."""
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow([f"{joint}_rad" for joint in joints])
@@ -78,7 +79,7 @@ def write_csv(path: Path, joints: list[str], table: list[list[float]]) -> None:
 
 
 def node_error_m(wave: Wave, table: list[list[float]]) -> float:
-    """How far the joints of the table's rows lie off the curve."""
+    """The largest lateral distance of joints from the curve, at the table's rows, m."""
     worst = 0.0
     for row, angles in enumerate(table):
         phase = 2 * math.pi * row / len(table)
@@ -88,7 +89,7 @@ def node_error_m(wave: Wave, table: list[list[float]]) -> float:
 
 
 def lateral_error_m(wave: Wave, table: list[list[float]]) -> float:
-    """How far joints lie off the curve sideways when rows are interpolated, over the whole beat."""
+    """The largest lateral distance of joints from the curve over a beat, between interpolated rows, m."""
     worst = 0.0
     for k in range(PHASES):
         angles = interpolated(table, k / PHASES)
@@ -98,7 +99,7 @@ def lateral_error_m(wave: Wave, table: list[list[float]]) -> float:
 
 
 def angle_error_rad(wave: Undulation, table: list[list[float]]) -> float:
-    """The same for joints that each swing on their own."""
+    """The largest error of a joint's angle over a beat, between interpolated rows, rad."""
     worst = 0.0
     for k in range(PHASES):
         exact = wave.angles(2 * math.pi * k / PHASES)
@@ -108,7 +109,7 @@ def angle_error_rad(wave: Undulation, table: list[list[float]]) -> float:
 
 
 def interpolated(table: list[list[float]], beat: float) -> list[float]:
-    """Joint angles at a share of the beat, straight lines between rows."""
+    """Joint angles at a share of the beat, linear between rows."""
     place = beat * len(table)
     low = int(place)
     rows = zip(table[low], table[(low + 1) % len(table)], strict=True)
@@ -116,7 +117,7 @@ def interpolated(table: list[list[float]], beat: float) -> list[float]:
 
 
 def chord_error_m(wave: Wave) -> float:
-    """How far straight links stray from the curve between joints that lie on it: no table can be better."""
+    """The largest distance of straight links from the curve, with joints on it: the limit of any table, m."""
     worst = 0.0
     for k in range(PHASES // 10):
         phase = 2 * math.pi * k / (PHASES // 10)
@@ -129,6 +130,7 @@ def chord_error_m(wave: Wave) -> float:
 
 
 def plot(path: Path, wave: Wave | Undulation, joints: list[str], table: list[list[float]]) -> None:
+    """Plots the links on the wave, and the joint angles over a beat."""
     from caudal.tools.common.pyplot import pyplot
 
     plt = pyplot()

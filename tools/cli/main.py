@@ -1,4 +1,4 @@
-"""`caudal`: finds the command, runs it, and turns bad input into one sentence."""
+"""The command `caudal`: runs a subcommand, and prints invalid input as one sentence."""
 
 import argparse
 import importlib
@@ -6,51 +6,52 @@ import os
 import signal
 import sys
 import threading
+from typing import NoReturn
 
 from caudal.hal.vehicle_file.reader import VehicleFileError
 from caudal.onboard.log.reader import LogError
 from caudal.tools.common.output import UsageError
 
-COMMANDS = {  # word: (module below caudal.tools, help)
-    "list": ("cli.list_vehicles", "vehicles and their scenarios"),
-    "run": ("cli.run", "swim a vehicle"),
-    "new": ("cli.new", "a vehicle file of your own, started from one that swims"),
-    "check": ("cli.check", "is this vehicle file sound"),
-    "gait": ("cli.gait", "look-up table of a gait as CSV, plot of the wave"),
+COMMANDS = {  # name: (module in caudal.tools, help)
+    "list": ("cli.list_vehicles", "list vehicles and their scenarios"),
+    "run": ("cli.run", "run a vehicle's controller: simulated, on hardware, or on a HIL link"),
+    "new": ("cli.new", "create a vehicle file from one that comes with Caudal"),
+    "check": ("cli.check", "check a vehicle file"),
+    "gait": ("cli.gait", "write a gait's look-up table as CSV, and a plot of the wave"),
     "hil": (
         "hil.command",
-        "hardware in the loop: the plant at one end of a wire, the controller at the other",
+        "hardware in the loop: simulate the plant for a controller on a serial link",
     ),
-    "probe": ("cli.probe", "what answers on the buses, and is it what the vehicle file expects"),
+    "probe": ("cli.probe", "find devices on the buses, and compare them with a vehicle file"),
     "calibrate": (
         "calibrate.command",
-        "a servo, the pulses' clock, a thruster, a leak probe: measure and write down",
+        "measure a servo, a thruster, the PCA9685's oscillator or a leak probe",
     ),
-    "deploy": ("deploy.command", "a vehicle's controller onto a Raspberry Pi or a microcontroller"),
+    "deploy": ("deploy.command", "install a vehicle's controller on a Raspberry Pi or a microcontroller"),
     "faults": (
         "campaign.command",
-        "let everything go wrong at random instants: what must hold, whatever does?",
+        "inject random faults into many runs, and check invariants",
     ),
-    "failsafes": ("cli.failsafes", "a vehicle's failsafe table: cause, delay, action, how it clears"),
-    "params": ("cli.params", "what may be set while a vehicle runs, and what a file keeps of it"),
-    "replay": ("cli.replay", "the controller again on recorded input: bit-identical?"),
-    "compare": ("cli.compare", "two runs, command by command"),
-    "report": ("report.command", "plots and a summary of a log, in one page"),
-    "view": ("view.command", "a run in the browser, in three dimensions: a log, or one that still goes on"),
-    "bench": ("bench.command", "what a tick costs, how fast it simulates"),
-    "export": ("export.command", "a vehicle's bodies and joints as URDF or MJCF"),
-    "thrust": ("thrust.command", "a thruster's map from its bench data"),
+    "failsafes": ("cli.failsafes", "show a vehicle's failsafe table: trigger, delay, action, clearing"),
+    "params": ("cli.params", "show and store parameters that may be set while a vehicle runs"),
+    "replay": ("cli.replay", "run the controller again on a log's inputs: are its outputs identical?"),
+    "compare": ("cli.compare", "compare the outputs of two runs"),
+    "report": ("report.command", "make a page with plots and a summary of a log"),
+    "view": ("view.command", "show a log or a running vehicle in the browser, in 3D"),
+    "bench": ("bench.command", "benchmark ticks, the plant, HIL links and optimizers"),
+    "export": ("export.command", "export a vehicle's bodies and joints as URDF or MJCF"),
+    "thrust": ("thrust.command", "fit a thruster's map to bench data"),
     "bend": (
         "soft_statics.command",
-        "soft joints in a cross flow: how far each kinematic model lets the end give way",
+        "compare kinematic models of soft joints that bend in a cross flow",
     ),
-    "sweep": ("sweep.command", "a scenario over a grid of settings, on many cores or machines"),
-    "excite": ("excite.command", "the trajectory that shows a vehicle's inertia and drag best"),
-    "identify": ("identify.command", "a vehicle's inertia and drag from its logs, with error bars"),
+    "sweep": ("sweep.command", "run a scenario over a grid of settings, on many cores or machines"),
+    "excite": ("excite.command", "find a trajectory from which to identify inertia and drag"),
+    "identify": ("identify.command", "identify a vehicle's inertia and drag from logs, with standard errors"),
 }
 
 
-EXTRAS = {  # which of the distribution's extras brings a package
+EXTRAS = {  # the distribution's extra that installs a package
     "numba": "sim", "numpy": "sim", "matplotlib": "sim", "scipy": "identify",
     "viser": "view", "imageio_ffmpeg": "view",
     "pymavlink": "station", "smbus2": "pi", "adafruit_pca9685": "pi", "brping": "pi", "gpiod": "pi", "tomlkit": "pi",
@@ -58,15 +59,16 @@ EXTRAS = {  # which of the distribution's extras brings a package
 
 
 class Parser(argparse.ArgumentParser):
-    """One sentence for a wrong argument, not a page of usage."""
+    """A parser that prints one sentence for a wrong argument, instead of the usage."""
 
-    def error(self, message: str):
+    def error(self, message: str) -> NoReturn:
+        """Prints the message and exits with 2."""
         sys.stderr.write(f"{self.prog}: {message}; see {self.prog} --help.\n")
         raise SystemExit(2)
 
 
 def parser(asked: str | None) -> argparse.ArgumentParser:
-    """All commands by name, but only the one asked for is loaded: most need a part of the project alone."""
+    """A parser with all commands, of which only `asked` is loaded: most need only a part of the project."""
     top = Parser(prog="caudal", description="Onboard controllers for vehicles that swim.")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (module_name, about) in COMMANDS.items():
@@ -80,8 +82,9 @@ def parser(asked: str | None) -> argparse.ArgumentParser:
 
 
 def main(argv: list[str] | None = None) -> int:
+    """Runs a command; 0 for success, 1 if the run or check failed, 2 for invalid input."""
     if threading.current_thread() is threading.main_thread():
-        # a service manager's stop and a lost terminal end a run as Ctrl-C does: actuators safe, log complete
+        # a service manager's stop and a closed terminal act like Ctrl-C: actuators safe, log complete
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
                 signal.signal(number, signal.default_int_handler)
@@ -90,7 +93,8 @@ def main(argv: list[str] | None = None) -> int:
         args, unknown = parser(words[0] if words else None).parse_known_args(words)
         if unknown:
             raise UsageError(f"{args.command} has no {unknown[0]}; see caudal {args.command} --help")
-        return args.run(args)
+        code: int = args.run(args)
+        return code
     except (VehicleFileError, LogError, UsageError) as error:
         print(f"caudal: {error}", file=sys.stderr)
         return 2
@@ -103,7 +107,7 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("caudal: interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:  # `caudal list | head` is no error
+    except BrokenPipeError:  # `caudal list | head` is not an error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 

@@ -1,7 +1,7 @@
-"""Shows a vehicle's parameters: what may be set while it runs, within which range; with --params, as a file keeps them.
+"""Shows the parameters that may be set while a vehicle runs, with their ranges; with --params, the values in a file.
 
-caudal params VEHICLE NAME=VALUE ... --params FILE      sets them there, for the next run that takes the file
-caudal params VEHICLE --reset [NAME ...] --params FILE  back to what the vehicle file says, all or some
+caudal params VEHICLE NAME=VALUE ... --params FILE      sets values in the file, for the next run that uses it
+caudal params VEHICLE --reset [NAME ...] --params FILE  resets some or all to the values of the vehicle file
 """
 
 import argparse
@@ -17,28 +17,30 @@ HEAD = ("name", "value", "default", "low", "high", "unit", "set", "about")
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
+    """Adds the options of `caudal params`."""
     options.add_vehicle(command)
     command.add_argument(
-        "change", nargs="*", metavar="NAME=VALUE", help="set it in the file that --params names"
+        "change", nargs="*", metavar="NAME=VALUE", help="a new value, written to the file of --params"
     )
     command.add_argument(
-        "--reset", nargs="*", metavar="NAME", help="back to the defaults; without a name, all of them"
+        "--reset", nargs="*", metavar="NAME", help="reset these, or without a name all, to their defaults"
     )
-    add_params(command, "the file that keeps them")
+    add_params(command, "the parameter file")
     command.add_argument(
-        "--scenario", metavar="NAME", help="as this scenario changes the vehicle (default: its first)"
+        "--scenario", metavar="NAME", help="with the settings of this scenario (default: its first)"
     )
     options.add_set(command)
     options.add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Changes the parameter file if asked, and prints the parameters."""
     vehicle, _, _ = open_controlled(args.vehicle, args.set, args.scenario)
     params = vehicle.settings["params"]
     to_change = bool(args.change) or args.reset is not None
     if to_change and args.params is None:
         raise output.UsageError(
-            "say where they are kept: --params FILE (a running vehicle is told by its ground station)"
+            "no file to change; give --params FILE (for a running vehicle, use its ground station)"
         )
     values: dict[str, float] = {}
     notes: list[str] = []
@@ -74,7 +76,7 @@ def _cell(row: dict[str, Any], key: str) -> Any:
 def _changed(
     args: argparse.Namespace, vehicle: Controlled, values: dict[str, float], store: ParamStore
 ) -> dict[str, float]:
-    """The values after what was asked; a wrong one changes nothing."""
+    """The values after the requested changes; an invalid one raises, and changes nothing."""
     about = {param["name"]: param for param in vehicle.settings["params"]}
     if args.reset is not None:
         forgotten = store.forget(args.reset)
@@ -88,7 +90,7 @@ def _changed(
     for word in args.change:
         name, equals, text = word.partition("=")
         if not equals:
-            raise output.UsageError(f"{word}: there is no = in it; write NAME=VALUE")
+            raise output.UsageError(f"{word}: there is no =; write NAME=VALUE")
         try:
             number: Any = float(text)
         except ValueError:
@@ -96,7 +98,9 @@ def _changed(
         values[name], refusal = checked(about, name, number)
         if refusal:
             raise output.UsageError(refusal)
-        store.forget([name])  # what slept under it: a default is not kept, and would not replace it
+        store.forget(
+            [name]
+        )  # an unused value of this name: a default is not stored, so it would not replace it
     return values
 
 

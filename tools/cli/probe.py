@@ -1,8 +1,8 @@
-"""What answers on this computer's I2C buses, and is it what the vehicle file expects; serial lines and GPIO too.
+"""Finds devices on this computer's I2C buses, serial lines and GPIO, and compares them with the vehicle file.
 
-It reads, and writes nothing but register pointers (and to a Ping sonar the question what it is): nothing moves. Chips
-without an identity are told by their reserved bits. Without VEHICLE all buses are listed, and nothing is expected.
-Exit code 1 if something that is expected is missing or is another chip.
+It only reads (and writes register pointers, and a device query to a Ping sonar): nothing moves. Chips without an
+identity register are identified by their reserved bits. Without VEHICLE it lists all buses and expects nothing. Exit
+code 1: an expected device is missing, or is another chip.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ from caudal.tools.config.pi_vehicle import PiVehicle, add_on, open_parts, open_p
 if TYPE_CHECKING:
     from caudal.hal.pi.bus import I2cBus
 
+Expected = dict[tuple[int, int], tuple[str, str]]  # kind and name, by bus and address
 DEVICES = Path("/dev")
-ENABLE = "on a Raspberry Pi put dtparam=i2c_arm=on into /boot/firmware/config.txt, or use raspi-config, and restart it"
-GPIO_CHIP = "/dev/gpiochip0"  # that of output_enable
+ENABLE = (
+    "on a Raspberry Pi add dtparam=i2c_arm=on to /boot/firmware/config.txt, or use raspi-config, and reboot"
+)
+GPIO_CHIP = "/dev/gpiochip0"  # of output_enable
 
 
 @dataclass(frozen=True)
 class Row:
-    """One thing that is there or should be: `ok` unless it was expected and is missing or something else."""
+    """One device that was found or expected; `ok` unless it was expected and is missing or another chip."""
 
     where: str
     found: bool
@@ -42,16 +45,16 @@ class Row:
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "vehicle", nargs="?", help="a vehicle's name or file, to compare with (default: none)"
-    )
+    """Adds the options of `caudal probe`."""
+    command.add_argument("vehicle", nargs="?", help="a vehicle's name or file, to compare with")
     add_on(command)
-    command.add_argument("--bus", metavar="N", type=options.natural, help="this bus alone, /dev/i2c-N")
+    command.add_argument("--bus", metavar="N", type=options.natural, help="only this bus, /dev/i2c-N")
     options.add_set(command)
     options.add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Prints the devices; 1 if one is not as expected."""
     vehicle = open_pi_vehicle(args.vehicle, args.set) if args.vehicle else None
     parts = open_parts(args.on, vehicle.pi if vehicle else None)
     emulated = args.on != "pi"
@@ -64,9 +67,7 @@ def run(args: argparse.Namespace) -> int:
         raise output.UsageError(f"there is no I2C bus ({DEVICES}/i2c-*); {ENABLE}")
     if args.bus is not None and args.bus not in there:
         have = ", ".join(map(str, there))
-        raise output.UsageError(
-            f"there is no I2C bus {args.bus}; there is {have}, and more can be enabled: {ENABLE}"
-        )
+        raise output.UsageError(f"there is no I2C bus {args.bus}; there is {have}. To enable more, {ENABLE}")
     rows = [row for bus in sorted(wanted) for row in _on_bus(parts, bus, expected, emulated)]
     if vehicle and args.bus is None:
         rows += [*_on_lines(parts, vehicle, emulated), *_on_pins(vehicle, emulated)]
@@ -76,12 +77,12 @@ def run(args: argparse.Namespace) -> int:
             {"on": args.on, "buses": sorted(wanted), "rows": [asdict(row) for row in rows], "ok": ok}
         )
     else:
-        _tell(rows, ok, bool(vehicle))
+        _show(rows, ok, bool(vehicle))
     return 0 if ok else 1
 
 
-def _tell(rows: list[Row], ok: bool, compared: bool) -> None:
-    head = ("where", "", "seems to be", "expected", "", "")
+def _show(rows: list[Row], ok: bool, compared: bool) -> None:
+    head = ("where", "", "identified as", "expected", "", "")
     lines = [
         (
             row.where,
@@ -95,10 +96,10 @@ def _tell(rows: list[Row], ok: bool, compared: bool) -> None:
     ]
     output.table(lines, head)
     if not rows:
-        output.note("nothing answers; check supply and wiring")
+        output.note("no device responds; check supply and wiring")
     elif compared:
         wrong = sum(not row.ok for row in rows)
-        output.note("all that is expected is there" if ok else f"{wrong} not as expected, marked <-")
+        output.note("all expected devices are there" if ok else f"{wrong} not as expected, marked <-")
 
 
 def _buses_there() -> list[int]:
@@ -106,8 +107,8 @@ def _buses_there() -> list[int]:
     return sorted(int(match[1]) for match in names if match)
 
 
-def _expected(pi: dict[str, Any] | None) -> dict[tuple[int, int], tuple[str, str]]:
-    """(kind, name) by bus and address."""
+def _expected(pi: dict[str, Any] | None) -> Expected:
+    """Kind and name of each expected chip, by bus and address."""
     if pi is None:
         return {}
     pulses = pi["pulses"]
@@ -118,7 +119,7 @@ def _expected(pi: dict[str, Any] | None) -> dict[tuple[int, int], tuple[str, str
     return places
 
 
-def _on_bus(parts: Any, number: int, expected: dict, emulated: bool) -> Iterator[Row]:
+def _on_bus(parts: Any, number: int, expected: Expected, emulated: bool) -> Iterator[Row]:
     from caudal.hal.pi import identify
     from caudal.hal.pi.bus import I2cBus
 
@@ -140,12 +141,12 @@ def _on_bus(parts: Any, number: int, expected: dict, emulated: bool) -> Iterator
         kind, name = here.get(address, (None, None))
         chip = chips.get(address)
         ok = kind is None or kind == chip
-        note = "" if ok or address not in found else f"does not read as a {kind}; check address and wiring"
+        note = "" if ok or address not in found else f"is not a {kind}; check address and wiring"
         yield Row(f"i2c-{number} 0x{address:02x}", address in found, chip, kind, name, ok, note)
 
 
-def _name_all_call(bus: I2cBus, chips: dict[int, str | None], here: dict) -> None:
-    """A PCA9685 that no driver has set up answers at a second address, which belongs to nobody else then."""
+def _name_all_call(bus: I2cBus, chips: dict[int, str | None], here: dict[int, tuple[str, str]]) -> None:
+    """Names a PCA9685's second address (all call), to which it responds until a driver has set it up."""
     from caudal.hal.pi.identify import ALL_CALL, hears_all_call
 
     if ALL_CALL in chips and ALL_CALL not in here:
@@ -162,7 +163,7 @@ def _on_lines(parts: Any, vehicle: PiVehicle, emulated: bool) -> Iterator[Row]:
         device, kind, key = chip["device"], chip["kind"], f"pi.chip.{name}"
         found = emulated or "://" in device or os.path.exists(device)
         if kind == "line" or not found:
-            # Not opened: some boards start anew when their port is.
+            # not opened: some boards restart when their port is opened
             yield Row(device, found, "a line" if found else None, kind, key, found)
             continue
         is_ping, note = _ask_ping(parts, chip, emulated)
@@ -187,7 +188,7 @@ def _ask_ping(parts: Any, chip: dict[str, Any], emulated: bool) -> tuple[bool, s
             if device_type == 1:
                 return True, ""
             return False, f"a device of type {device_type}, not a Ping sonar (1); check which port it is on"
-        return False, "does not answer; check its port, speed and supply"
+        return False, "does not respond; check its port, baud rate and supply"
     except OSError as error:
         return False, f"fails ({error.strerror or error}); check its port"
     finally:

@@ -97,5 +97,16 @@ def as_toml(value: Any) -> str:
     return repr(value)
 
 
+def toml_line(override: str) -> str:
+    """KEY=VALUE of --set as a line of TOML; a bare word becomes a string."""
+    key, _, value = override.partition("=")
+    line = f"{key.strip()} = {value.strip()}"
+    try:
+        tomllib.loads(line)
+    except tomllib.TOMLDecodeError:
+        return f"{key.strip()} = {as_toml(value.strip())}"
+    return line
+
+
 def add_json(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="one JSON object on stdout, for machines")

@@ -1,4 +1,4 @@
-"""The vehicle file that stands in a log, with the settings the run was given."""
+"""Reads the vehicle file of a log, with the overrides of its run."""
 
 from collections.abc import Iterable
 
@@ -8,9 +8,9 @@ from caudal.tools.common.output import UsageError
 
 
 def vehicle_file(log: Log, overrides: Iterable[str] = ()) -> VehicleFile:
-    """As recorded, and `overrides` on top."""
+    """The vehicle file as recorded, with more overrides."""
     if "vehicle_file" not in log.run:
-        raise UsageError("the log does not hold its vehicle file; is it one that caudal run wrote?")
+        raise UsageError("the log does not hold its vehicle file; give a log that caudal run has written")
     recorded = [line for line in log.run.get("overrides", "").split("\n") if line]
     label = f"{log.run.get('vehicle')}.toml in the log"
     return VehicleFile.parse(log.run["vehicle_file"], label, [*recorded, *overrides])

@@ -1,4 +1,4 @@
-"""A vehicle by its [pi] table: what is on which bus, on this computer's own chips or on emulated ones."""
+"""A vehicle with its [pi] table, on this computer's own chips or on emulated ones."""
 
 from __future__ import annotations
 
@@ -14,55 +14,61 @@ from caudal.tools.common.output import UsageError
 
 
 def add_on(command: argparse.ArgumentParser) -> None:
+    """Adds the option --on, of commands that use the chips of a Pi."""
     command.add_argument(
         "--on",
         type=_on,
         default="pi",
         metavar="BOARD",
-        help="pi, this computer's own buses (default), or emulated, the vehicle's chips emulated, for practice",
+        help="pi: this computer's buses (default); emulated: emulated chips of the vehicle, for practice",
     )
 
 
 def _on(text: str) -> str:
-    """emulated:FILE keeps the PCA9685's registers in a file, as for caudal run."""
+    """Checks the option. emulated:FILE keeps the PCA9685's registers in a file, as for caudal run."""
     if text in ("pi", "emulated") or text.startswith("emulated:"):
         return text
-    raise argparse.ArgumentTypeError(f"{text} is none of pi and emulated")
+    raise argparse.ArgumentTypeError(f"{text} is neither pi nor emulated")
 
 
 @dataclass(frozen=True)
 class PiVehicle:
+    """A vehicle file with its settings and its [pi] table."""
+
     file: VehicleFile
     settings: dict[str, Any]
     pi: dict[str, Any]
 
     def actuator(self, name: str) -> dict[str, Any]:
+        """An actuator's settings by its name."""
         return self._channel("actuator", name)
 
     def sensor(self, name: str) -> dict[str, Any]:
+        """A sensor's settings by its name."""
         return self._channel("sensor", name)
 
     def _channel(self, kind: str, name: str) -> dict[str, Any]:
-        channels = {channel["name"]: channel for channel in self.settings[f"{kind}s"]}
+        channels: dict[str, dict[str, Any]] = {one["name"]: one for one in self.settings[f"{kind}s"]}
         if name not in channels:
             raise UsageError(f"{self.settings['name']} has no {kind} {name}; it has {', '.join(channels)}")
         return channels[name]
 
     def changed(self, values: Mapping[str, Any]) -> PiVehicle:
-        """The same file read again, with other values for some keys; a VehicleFileError if it refuses them."""
+        """The vehicle with other values for some keys; a VehicleFileError if they are invalid."""
         lines = [*self.file.overrides, *(f"{key}={as_toml(value)}" for key, value in values.items())]
         return _read(VehicleFile.parse(self.file.text, self.file.label, lines))
 
     def refuses(self, values: Mapping[str, Any]) -> str | None:
-        """Why the vehicle file would not take these values: a sentence, or None if it does."""
+        """Why these values are invalid, or None if they are valid."""
         try:
             self.changed(values)
         except VehicleFileError as error:
-            return str(error).replace(" (from --set)", "")  # it is from a person
+            return str(error).replace(" (from --set)", "")  # they are typed by a person
         return None
 
 
 def open_pi_vehicle(name_or_path: str, overrides: Iterable[str]) -> PiVehicle:
+    """A vehicle by its name or file, which needs a [pi] table."""
     from caudal.onboard import vehicles
 
     return _read(VehicleFile.open(vehicles.find(name_or_path), overrides))
@@ -77,13 +83,13 @@ def _read(file: VehicleFile) -> PiVehicle:
 
 
 def open_parts(on: str, pi: dict[str, Any] | None) -> Any:
-    """Where buses, lines and pins come from (hal/pi/build.py); emulated ones need the [pi] settings."""
+    """The buses, serial lines and pins (hal/pi/build.py); emulated ones need the [pi] settings."""
     if on == "pi":
         from caudal.hal.pi.build import Parts
 
         return Parts()
     if pi is None:
-        raise UsageError("emulated chips are those of a vehicle; name one")
+        raise UsageError("--on emulated needs a vehicle, whose chips it emulates; name one")
     from caudal.hal.emulated.wiring import EmulatedParts
 
     registers = on.partition(":")[2]

@@ -1,4 +1,4 @@
-"""A vehicle file as the commands see it: the HAL's, the control stack's and the plant's tables put together."""
+"""A vehicle file as the commands use it, with all tables of the HAL, the control stack and the plant."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +15,8 @@ from caudal.tools.vehicle_run.config import TABLES, Controlled, read_settings
 
 @dataclass(frozen=True)
 class Vehicle(Controlled):
+    """A vehicle with its simulated plant."""
+
     plant: sim_plant_spec.PlantSpec
     worlds: dict[str, sim_plant_spec.WorldSpec]
     trials: dict[str, Trial]  # of the plant alone
@@ -22,13 +24,14 @@ class Vehicle(Controlled):
 
 
 def open_vehicle(name_or_path: str, overrides: list[str] | None = None) -> Vehicle:
+    """A vehicle by its name or file, with overrides (KEY=VALUE)."""
     return read_vehicle(VehicleFile.open(vehicles.find(name_or_path), overrides or []))
 
 
 def open_scenario(
     name_or_path: str, overrides: list[str], scenario: str | None
 ) -> tuple[Vehicle, str, dict[str, Any]]:
-    """A vehicle as one of its scenarios wants it, with the scenario's name and settings."""
+    """A vehicle with the overrides of one of its scenarios, the scenario's name and settings."""
     vehicle = open_vehicle(name_or_path, overrides)
     name, settings = vehicle.scenario(scenario)
     if settings["set"]:
@@ -38,6 +41,7 @@ def open_scenario(
 
 
 def read_vehicle(file: VehicleFile) -> Vehicle:
+    """Reads all tables of a vehicle file and checks them against each other."""
     file.expect_tables((*vehicles.TABLES, *sim_plant_spec.TABLES, *TABLES))
     settings = read_settings(file)
     plant = sim_plant_spec.read(file)

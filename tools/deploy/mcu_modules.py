@@ -1,9 +1,9 @@
-"""Which modules of the portable core a vehicle's scenario loads: found by loading them, in a process of their own.
+"""Lists the modules of the portable core that a scenario loads, by loading them in a process of their own.
 
     python -m caudal.tools.deploy.mcu_modules DRIVER < image.json
 
-DRIVER is `bench` or `pins`. The controller is built and ticked once, then the modules that are there are printed, one a
-line. Imports are at the top of a module or in onboard/build.py's functions, so one tick has seen them all.
+DRIVER is `bench` or `pins`. Builds the controller, runs one tick, then prints the loaded modules, one per line. Imports
+are at the top of a module or in onboard/build.py's functions, so that one tick loads them all.
 """
 
 import importlib
@@ -26,11 +26,11 @@ def modules(image: str, bench: bool) -> list[Path]:
     return [Path(line) for line in done.stdout.splitlines()]
 
 
-class _Nothing:
-    def read(self, counts: list) -> None:
+class _NullDriver:
+    def read(self, counts: list[int | None]) -> None:
         pass
 
-    def write(self, outputs: list) -> None:
+    def write(self, outputs: list[int]) -> None:
         pass
 
 
@@ -46,7 +46,7 @@ def _load(image: str, driver: str) -> None:
     sent: dict[str, Any] = {}
     exec(image, sent)
     settings, scenario = sent["IMAGE"]["settings"], sent["IMAGE"]["scenario"]
-    loop = build_loop(settings, settings["scenarios"][scenario], _Nothing())
+    loop = build_loop(settings, settings["scenarios"][scenario], _NullDriver())
     loop.arm()
     loop.tick()
 

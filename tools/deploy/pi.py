@@ -1,17 +1,18 @@
-"""Puts a vehicle's controller onto its computer: a Raspberry Pi, or another arm64 or x86-64 Linux with systemd.
+"""Installs a vehicle's controller on its computer: a Raspberry Pi, or another arm64 or x86-64 Linux with systemd.
 
-`caudal deploy pi user@host VEHICLE` makes a release here (packages, vehicle file, units), sends it by ssh, switches to
-it and waits until its loop ticks; if it does not, the release before takes its place again. `--root DIR` fills an image
-mounted here instead, which puts the release on trial when it boots. Calibration and logs aboard are left alone.
+`caudal deploy pi user@host VEHICLE` makes a release here (packages, vehicle file, units), sends it over ssh, switches
+to it and waits until its loop runs; if it does not, the previous release is restored. `--root DIR` writes to an image
+mounted here instead, which tries the release when it boots. Calibration and logs on the vehicle are not changed.
 """
 
 import argparse
+import tempfile
 from pathlib import Path
 from typing import Any
 
 from caudal.tools.common import options, output
 from caudal.tools.deploy.pi_check import read_for_pi
-from caudal.tools.deploy.pi_release import Release, Run, make_release, scratch_folder
+from caudal.tools.deploy.pi_release import Release, Run, make_release
 from caudal.tools.deploy.pi_target import Image, Remote
 from caudal.tools.vehicle_run.ground_station import check_addresses
 
@@ -19,61 +20,72 @@ ACTIONS = ("back", "health", "uninstall")
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("host", nargs="?", help="user@host, or an alias of ssh; with --root leave it out")
+    """Adds the options of `caudal deploy pi`."""
+    command.add_argument("host", nargs="?", help="user@host or an ssh alias; leave it out with --root")
     command.add_argument("vehicle", nargs="?", help="a vehicle's name or the path of a vehicle file")
-    command.add_argument("--root", metavar="DIR", type=Path, help="into an image mounted here, not over ssh")
     command.add_argument(
-        "--scenario", metavar="NAME", help="which of the vehicle's scenarios (default: its first)"
+        "--root", metavar="DIR", type=Path, help="write to an image mounted here, instead of ssh"
     )
+    command.add_argument("--scenario", metavar="NAME", help="a scenario of the vehicle (default: its first)")
     command.add_argument(
         "--arm-after",
         metavar="S",
         type=options.positive,
-        help="arm this long after every start, or as soon as it may, without a switch",
+        help="arm this long after every start, or as soon as possible after it, without a switch",
     )
     command.add_argument(
         "--mavlink",
         metavar="ADDRESS",
         action="append",
         default=[],
-        help="ground stations, as caudal run has it: udp:0.0.0.0:14550, serial:/dev/ttyUSB0@57600; may be repeated",
+        help="a ground station link, as for caudal run: udp:0.0.0.0:14550, serial:/dev/ttyUSB0@57600; may be repeated",
     )
     command.add_argument(
         "--mavlink-key",
         metavar="FILE",
-        help="the key's place aboard, such as /var/lib/caudal/station.key; it is not sent from here",
+        help="path of the key on the vehicle, such as /var/lib/caudal/station.key; it is not sent from here",
     )
     options.add_set(command)
     command.add_argument(
-        "--wait", metavar="S", type=options.positive, default=60.0, help="it must be up by then (default: 60)"
+        "--wait",
+        metavar="S",
+        type=options.positive,
+        default=60.0,
+        help="seconds in which it has to be up (default: 60)",
     )
     command.add_argument(
-        "--ssh", metavar="COMMAND", default="ssh", help="another ssh, or one with options: 'ssh -p 2222'"
+        "--ssh",
+        metavar="COMMAND",
+        default="ssh",
+        help="the ssh command, such as 'ssh -p 2222' (default: ssh)",
     )
-    command.add_argument(
-        "--dry-run", action="store_true", help="make the release, but leave the target alone"
-    )
+    command.add_argument("--dry-run", action="store_true", help="make the release, but do not install it")
     action = command.add_mutually_exclusive_group()
-    action.add_argument("--back", action="store_true", help="return to the release before")
-    action.add_argument("--health", action="store_true", help="ask how the controller is")
+    action.add_argument("--back", action="store_true", help="switch to the previous release")
+    action.add_argument("--health", action="store_true", help="show the state of the controller")
     action.add_argument("--uninstall", action="store_true", help="remove all but calibration and logs")
-    command.add_argument("--purge", action="store_true", help="with --uninstall: those too")
+    command.add_argument(
+        "--purge", action="store_true", help="with --uninstall: remove calibration and logs too"
+    )
     options.add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Deploys, or acts on an installed release; 1 if the controller is not up or not healthy."""
     if args.root and args.host:
         if args.vehicle:
-            raise output.UsageError(f"{args.host} and --root {args.root} are two places; give one")
+            raise output.UsageError(f"{args.host} and --root {args.root} are two targets; give one")
         args.host, args.vehicle = None, args.host
     if not args.root and not args.host:
-        raise output.UsageError("where to? give user@host, or --root and the folder of a mounted image")
+        raise output.UsageError(
+            "there is no target; give user@host, or --root and the folder of a mounted image"
+        )
     target = Image(args.root) if args.root else Remote(args.host, args.ssh)
     action = next((name for name in ACTIONS if getattr(args, name)), None)
     if action:
         return _act(args, target, action)
     if not args.vehicle:
-        raise output.UsageError("which vehicle? give its name or the path of its file behind the place")
+        raise output.UsageError("there is no vehicle; give its name or the path of its file after the target")
     return _deploy(args, target)
 
 
@@ -83,7 +95,7 @@ def _deploy(args: argparse.Namespace, target: Image | Remote) -> int:
     for word in (*args.mavlink, args.mavlink_key or ""):
         if word.split() != [word] * bool(word):
             raise output.UsageError(
-                f"{word!r} has a space in it, which no service's line can hold; leave it out"
+                f"{word!r} has a space in it, which a service's command line cannot hold; leave it out"
             )
     platform = target.platform()
     platform.check(target.label)
@@ -99,7 +111,7 @@ def _deploy(args: argparse.Namespace, target: Image | Remote) -> int:
         tuple(args.mavlink),
         args.mavlink_key,
     )
-    with scratch_folder() as scratch:
+    with tempfile.TemporaryDirectory() as scratch:
         with output.slow_notice(f"making a release for {platform.machine}, Python {platform}"):
             release = make_release(Path(scratch), platform, wanted)
         about: dict[str, Any] = {
@@ -117,7 +129,7 @@ def _deploy(args: argparse.Namespace, target: Image | Remote) -> int:
 
 
 def _read_calibrated(args: argparse.Namespace, calibration: Path) -> None:
-    """An image's own calibration must fit too; its lines count last, as aboard."""
+    """Checks the files with the calibration of an image, which overrides all settings, as on the vehicle."""
     again = argparse.Namespace(set=list(args.set))
     options.With([], "set")(None, again, calibration)
     read_for_pi(args.vehicle, again.set, args.scenario)
@@ -136,17 +148,17 @@ def _say(args: argparse.Namespace, release: Release, result: dict[str, Any]) -> 
             output.note(f"note: {note}")
     if result["done"] in ("went back", "not up"):
         why = result.get("why") or "its service is not up"
-        output.note(f"{release.name} is not in use: {why}; see 'journalctl -u caudal' there")
+        output.note(f"{release.name} is not in use: {why}; run 'journalctl -u caudal' there")
         return 1
     return 0
 
 
 def _act(args: argparse.Namespace, target: Image | Remote, action: str) -> int:
     if args.vehicle:
-        raise output.UsageError(f"--{action} is the place's, whatever the vehicle; leave {args.vehicle} out")
+        raise output.UsageError(f"--{action} takes no vehicle; leave {args.vehicle} out")
     words = [action, *(["--purge"] if args.purge else [])]
     if args.dry_run:
-        raise output.UsageError(f"--dry-run is for a deploy; --{action} has nothing to make")
+        raise output.UsageError(f"--dry-run does not work with --{action}; leave one out")
     result = target.do(*words)
     if args.json:
         output.as_json(result)

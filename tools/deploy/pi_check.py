@@ -1,7 +1,7 @@
-"""Does a vehicle's computer understand its files: vehicle, settings and calibration, read as `caudal run --on pi` will.
+"""Checks a vehicle's files (vehicle, settings, calibration) as `caudal run --on pi` will read them.
 
-`caudal deploy pi` does this before anything is sent; the release itself does it again on the vehicle, with the
-vehicle's own Python, packages and calibration, before it becomes the current one.
+`caudal deploy pi` does this before it sends anything. The release does it again on the vehicle, with the vehicle's own
+Python, packages and calibration, before it becomes the current one.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from caudal.tools.vehicle_run.config import Controlled, open_controlled
 
 
 def read_for_pi(vehicle: str, overrides: list[str], scenario: str | None) -> tuple[Controlled, str]:
-    """The vehicle and its scenario's name, or the sentence that says what does not fit."""
+    """The vehicle and its scenario's name; an error if the controller cannot run with them on a Pi."""
     controlled, name, settings = open_controlled(vehicle, overrides, scenario)
     pi_spec.read(controlled.file, controlled.settings)
     controlled.try_without_readings(name, settings)
@@ -23,20 +23,19 @@ def read_for_pi(vehicle: str, overrides: list[str], scenario: str | None) -> tup
 
 
 def main() -> int:
+    """The command caudal-read of a release; 2 if the files cannot be read."""
     command = argparse.ArgumentParser(prog="caudal-read", description=__doc__)
     options.add_vehicle(command)
     command.add_argument("--scenario", metavar="NAME")
     options.add_set(command)
     try:
         args = command.parse_args()
-        importlib.import_module(
-            "caudal.tools.vehicle_run.vehicle_run"
-        )  # with every package a run needs: do they load here?
+        importlib.import_module("caudal.tools.vehicle_run.vehicle_run")  # with every package that a run needs
         controlled, scenario = read_for_pi(args.vehicle, args.set, args.scenario)
     except (VehicleFileError, output.UsageError, ImportError) as error:
         print(error, file=sys.stderr)
         return 2
-    print(f"{controlled.name} reads, and {scenario} ticks")
+    print(f"{controlled.name} is valid, and {scenario} runs")
     return 0
 
 

@@ -1,13 +1,13 @@
-"""A release for a vehicle's computer, made whole on this machine: a folder that needs nothing there but Python.
+"""Makes a release for a vehicle's computer: a folder that needs nothing there but Python.
 
-    bin/caudal      the command, on the packages beside it; bin/caudal-read, the check before the switch
-    site/           Caudal (a wheel built here) and what it needs aboard, as wheels of the vehicle's platform and Python
+    bin/caudal      the command, with the packages in site/; bin/caudal-read, the check before the switch
+    site/           Caudal (a wheel built here) and its dependencies, as wheels for the vehicle's platform and Python
     etc/            vehicle.toml, settings.toml (--set and --with), caudal.env (options of the run)
-    system/         deploy/pi/system: units, rules and commands, as they stand below /
-    release.json    what it is; sha256sums, that it is whole
+    system/         deploy/pi/system: units, rules and commands, as under /
+    release.json    its description; sha256sums, its checksums
 
-So the vehicle needs no network, no pip and no compiler, and an image of another architecture is filled as easily. Its
-name ends in a digest of its content: the same content is the same release. Packages stay in build/packages, so that a
+So the vehicle needs no network, no pip and no compiler, and an image may be of another architecture. The release's name
+ends in a digest of its content: equal content gives an equal release. Packages are kept in build/packages, so that a
 deploy at the pool needs no network here either.
 """
 
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from caudal.tools.common import output
-from caudal.tools.common.options import as_toml
+from caudal.tools.common.options import toml_line
 from caudal.tools.common.resources import DEPLOY, PACKAGE
 
 ROOT = PACKAGE.resolve().parents[1]  # of the checkout
@@ -45,13 +45,16 @@ sys.exit(main())
 class Platform:
     """The computer that a release is for."""
 
-    machine: str  # as uname says: aarch64
+    machine: str  # as uname -m prints it: aarch64
     python: tuple[int, int]
 
     def check(self, where: str) -> None:
+        """A UsageError if Caudal cannot run on this platform. `where`: its name in the message."""
         if self.machine not in ("aarch64", "x86_64"):
             hint = "install the 64-bit Raspberry Pi OS" if self.machine.startswith("arm") else "use aarch64"
-            raise output.UsageError(f"{where} is {self.machine}, for which packages have no wheels; {hint}")
+            raise output.UsageError(
+                f"{where} is {self.machine}, for which there are no wheels of the packages; {hint}"
+            )
         if self.python < OLDEST_PYTHON:
             raise output.UsageError(
                 f"{where} has Python {self}, and Caudal needs 3.11; install Debian 12 or newer there"
@@ -61,6 +64,7 @@ class Platform:
         return ".".join(map(str, self.python))
 
     def pip_options(self) -> list[str]:
+        """Options of pip that select wheels for this platform."""
         tags = [f"manylinux_2_{minor}_{self.machine}" for minor in reversed(GLIBC)]
         words = ["--implementation", "cp", "--python-version", str(self), "--only-binary=:all:"]
         return words + [
@@ -70,7 +74,7 @@ class Platform:
 
 @dataclass(frozen=True)
 class Run:
-    """What the release is to do aboard."""
+    """The run that a release starts on the vehicle."""
 
     vehicle: str  # its name
     vehicle_text: str
@@ -78,9 +82,10 @@ class Run:
     overrides: list[str]  # KEY=VALUE
     arm_after_s: float | None
     stations: tuple[str, ...] = ()  # addresses
-    station_key: str | None = None  # a file aboard
+    station_key: str | None = None  # a file on the vehicle
 
     def options(self) -> str:
+        """The options of `caudal run`."""
         arm = f" --arm-after {self.arm_after_s:g}" if self.arm_after_s else ""
         stations = "".join(f" --mavlink {address}" for address in self.stations)
         key = f" --mavlink-key {self.station_key}" if self.station_key else ""
@@ -89,20 +94,23 @@ class Run:
 
 @dataclass(frozen=True)
 class Release:
+    """A release that was made here."""
+
     folder: Path
     size_bytes: int
     packages: dict[str, str]  # versions by name
 
     @property
     def name(self) -> str:
+        """Version and digest of its content."""
         return self.folder.name
 
 
 def make_release(scratch: Path, platform: Platform, run: Run) -> Release:
-    """A new folder in `scratch`, named after what it holds."""
+    """Makes a release in a new folder in `scratch`, named after its content."""
     if not (ROOT / "pyproject.toml").is_file():
         raise output.UsageError(
-            "there is no pyproject.toml above the package; deploy from Caudal's source folder (pip install -e)"
+            "the source folder of Caudal is not here, only an installed wheel; deploy from a checkout (pip install -e)"
         )
     folder = scratch / "release"
     site = folder / "site"
@@ -113,7 +121,7 @@ def make_release(scratch: Path, platform: Platform, run: Run) -> Release:
     ):
         _write(folder / "bin" / name, LAUNCHER.format(module=module), mode=0o755)
     _write(folder / "etc" / "vehicle.toml", run.vehicle_text)
-    _write(folder / "etc" / "settings.toml", "".join(f"{line}\n" for line in map(_as_line, run.overrides)))
+    _write(folder / "etc" / "settings.toml", "".join(f"{toml_line(one)}\n" for one in run.overrides))
     _write(folder / "etc" / "caudal.env", f"CAUDAL_OPTIONS={run.options()}\n")
     shutil.copytree(SYSTEM, folder / "system", ignore=shutil.ignore_patterns("__pycache__", ".*"))
     version = packages["caudal"]
@@ -140,7 +148,7 @@ def _install_packages(site: Path, platform: Platform, scratch: Path, stations: b
 
 
 def packages_for(platform: Platform, stations: bool = False) -> Path:
-    """What Caudal needs aboard, unpacked from wheels; kept until what it needs changes."""
+    """A folder with Caudal's dependencies on the vehicle, unpacked from wheels; kept until the list changes."""
     requirements = read_requirements(stations)
     key = hashlib.sha256("\n".join(requirements).encode()).hexdigest()[:8]
     folder = ROOT / "build" / "packages" / f"{platform.machine}-{platform}-{key}"
@@ -153,19 +161,19 @@ def packages_for(platform: Platform, stations: bool = False) -> Path:
         done = _pip(["install", "--no-compile", "--target", str(new), *platform.pip_options(), *requirements])
         if done.returncode:
             raise output.UsageError(
-                f"the vehicle's packages cannot be had as wheels ({_last(done)}); is there a network?"
+                f"wheels of the vehicle's packages cannot be downloaded ({_last(done)}); check the network"
             )
         shutil.rmtree(new / "bin", ignore_errors=True)  # scripts that name this machine's Python
         try:
             new.rename(folder)
-        except OSError:  # another deploy has put the same there meanwhile
+        except OSError:  # another deploy has made the same folder meanwhile
             if not folder.is_dir():
                 raise
     return folder
 
 
 def read_requirements(stations: bool) -> list[str]:
-    """What a vehicle needs: the base and the chips' drivers, what it talks to ground stations with; no simulation."""
+    """Caudal's dependencies on a vehicle, from pyproject.toml: the base, drivers, and for stations MAVLink."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     return [
         *project["dependencies"],
@@ -175,7 +183,7 @@ def read_requirements(stations: bool) -> list[str]:
 
 
 def build_wheel(scratch: Path) -> Path:
-    """Of a copy, because a build leaves its traces, and files deleted since would come along."""
+    """Builds Caudal's wheel from a copy, because a build writes files, and would include deleted ones."""
     source, out = scratch / "source", scratch / "dist"
     source.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
@@ -195,26 +203,15 @@ def _has_setuptools() -> bool:
         return False
 
 
-def _pip(words: list[str]) -> subprocess.CompletedProcess:
+def _pip(words: list[str]) -> subprocess.CompletedProcess[str]:
     quiet = ["--quiet", "--disable-pip-version-check", "--no-input"]
     return subprocess.run([sys.executable, "-m", "pip", *words, *quiet], capture_output=True, text=True)
 
 
-def _last(done: subprocess.CompletedProcess) -> str:
+def _last(done: subprocess.CompletedProcess[str]) -> str:
     said = [line for line in done.stderr.splitlines() if line.strip()]
     errors = [line.removeprefix("ERROR: ") for line in said if line.startswith("ERROR: ")]
-    return (errors or said or ["pip says nothing"])[-1].strip()
-
-
-def _as_line(override: str) -> str:
-    """KEY=VALUE of --set as a line of TOML; a bare word there is a string here."""
-    key, _, value = override.partition("=")
-    line = f"{key.strip()} = {value.strip()}"
-    try:
-        tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
-        return f"{key.strip()} = {as_toml(value.strip())}"
-    return line
+    return (errors or said or ["pip printed no message"])[-1].strip()
 
 
 def _write(path: Path, text: str, mode: int = 0o644) -> None:
@@ -224,13 +221,13 @@ def _write(path: Path, text: str, mode: int = 0o644) -> None:
 
 
 def _set_modes(folder: Path) -> None:
-    """The service's user reads all and writes nothing, whatever this machine's umask is."""
+    """Makes all files readable and none writable for the service's user, whatever the umask is."""
     for path in [folder, *folder.rglob("*")]:
         path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
 
 
 def seal(folder: Path) -> str:
-    """Writes the sums by which the vehicle knows a release to be whole; gives the digest of all."""
+    """Writes the checksums by which the vehicle checks a release; their digest."""
     (folder / "sha256sums").unlink(missing_ok=True)
     lines = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
@@ -238,7 +235,3 @@ def seal(folder: Path) -> str:
     text = "".join(lines)
     _write(folder / "sha256sums", text)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def scratch_folder() -> tempfile.TemporaryDirectory:
-    return tempfile.TemporaryDirectory(prefix="caudal-pi-")

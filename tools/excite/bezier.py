@@ -1,11 +1,11 @@
-"""Excitation trajectories as control points: Bezier curves whose joins and ends are met by construction.
+"""Excitation trajectories as control points: Bezier curves that satisfy joins and ends by construction.
 
-x, y, depth and heading are each m segments of order n (Panetsos and Kyriakopoulos eq. 8, 9). All four obey the same
-equalities (eq. 13, 14), so one matrix gives the control points of a freedom from what is left free of it:
+x, y, depth and heading are each m segments of order n (Panetsos and Kyriakopoulos eq. 8, 9). All four have the same
+equality constraints (eq. 13, 14), so one matrix gives the control points of a freedom from its free variables:
 
     points = fixed + spread @ free          (m (n + 1), 4) from (m (n + 1) - 3 (m + 1), 4)
 
-and one matrix gives everything that has limits (eq. 11, 12): low <= rows @ free <= high.
+and one matrix gives all quantities with limits (eq. 11, 12): low <= rows @ free <= high.
 """
 
 from math import comb
@@ -18,25 +18,27 @@ from caudal.tools.excite.tables import FREEDOMS, ExciteTable, values
 
 
 class Limits(NamedTuple):
-    """low <= rows @ free <= high; each row stands for a control point of pose, velocity or acceleration."""
+    """low <= rows @ free <= high; each row is a control point of pose, velocity or acceleration."""
 
     rows: csr_array  # (limit, free)
-    columns: csr_array  # the same turned
+    columns: csr_array  # transposed rows
     low: np.ndarray  # (limit, 4)
     high: np.ndarray
-    names: list[str]  # which limit a row is, "velocity of segment 2"
+    names: list[str]  # of each row's limit, such as "velocity in segment 2"
 
 
 class Curve(NamedTuple):
-    """The trajectories that a table allows: which are free to choose from, and how each is sampled."""
+    """The trajectories that a table allows, as functions of free variables, and their samples."""
 
     table: ExciteTable
     fixed: np.ndarray  # (m (n + 1), 4)
     spread: csr_array  # (m (n + 1), free)
-    gather: csr_array  # the same turned: a gradient's way back
+    gather: csr_array  # transposed spread, for gradients
     limits: Limits
-    broken: list[str]  # limits that the ends, which are not free, do not keep
-    samples: list[np.ndarray]  # a segment's (3, sample, n + 1): pose, velocity, acceleration from its points
+    violated: list[str]  # limits that the fixed ends violate
+    samples: list[
+        np.ndarray
+    ]  # of each segment (3, sample, n + 1): pose, velocity, acceleration from its points
 
 
 def bernstein(order: int, tau: np.ndarray) -> np.ndarray:
@@ -48,7 +50,7 @@ def bernstein(order: int, tau: np.ndarray) -> np.ndarray:
 
 
 def sampler(order: int, segment_s: float, tau: np.ndarray) -> np.ndarray:
-    """(3, time, order + 1): pose, velocity and acceleration at normalised times, from control points."""
+    """(3, time, order + 1): matrices from control points to pose, velocity and acceleration at normalised times."""
     slope, bend = differences(order, segment_s)
     return np.stack(
         (
@@ -60,30 +62,32 @@ def sampler(order: int, segment_s: float, tau: np.ndarray) -> np.ndarray:
 
 
 def differences(order: int, segment_s: float) -> tuple[np.ndarray, np.ndarray]:
-    """The control points of velocity and of acceleration, from those of the pose."""
+    """Matrices from control points of the pose to those of velocity and of acceleration."""
     first = np.diff(np.eye(order + 1), axis=0) * (order / segment_s)
     second = np.diff(np.eye(order), axis=0) * ((order - 1) / segment_s)
     return first, second @ first
 
 
 def curve(table: ExciteTable) -> Curve:
+    """The trajectories that a table allows."""
     fixed, spread = _eliminated(table)
-    limits, broken = _limits(table, fixed, spread)
-    return Curve(table, fixed, csr_array(spread), csr_array(spread.T), limits, broken, _samples(table))
+    limits, violated = _limits(table, fixed, spread)
+    return Curve(table, fixed, csr_array(spread), csr_array(spread.T), limits, violated, _samples(table))
 
 
 def points(shape: Curve, free: np.ndarray) -> np.ndarray:
     """(m, n + 1, 4) control points."""
-    return (shape.fixed + shape.spread @ free).reshape(len(shape.table.segment_s), -1, 4)
+    control: np.ndarray = shape.fixed + shape.spread @ free
+    return control.reshape(len(shape.table.segment_s), -1, 4)
 
 
 def motion(shape: Curve, control: np.ndarray) -> np.ndarray:
-    """(3, sample, 4): pose, velocity and acceleration in the world, at the table's samples."""
+    """(3, sample, 4): pose, velocity and acceleration in the world frame, at the table's samples."""
     return np.concatenate([b @ c for b, c in zip(shape.samples, control, strict=True)], axis=1)
 
 
 def _samples(table: ExciteTable) -> list[np.ndarray]:
-    """Every sample_s from the start to the end; a sample on a join belongs to the segment before it."""
+    """Samples every sample_s; one at a join belongs to the segment before it."""
     ends = np.concatenate(([0.0], np.cumsum(table.segment_s)))
     count = int(ends[-1] / table.sample_s + 1e-9) + 1
     times = np.minimum(np.arange(count) * table.sample_s, ends[-1])
@@ -97,7 +101,7 @@ def _samples(table: ExciteTable) -> list[np.ndarray]:
 
 
 def _eliminated(table: ExciteTable) -> tuple[np.ndarray, np.ndarray]:
-    """Three points at each end stand still; the three after a join follow from the three before it."""
+    """Fixed points and spread: three points at each end are at rest, three after a join follow from three before."""
     n, m = table.order, len(table.segment_s)
     count = m * (n + 1)
     bound = set(range(3)) | set(range(count - 3, count))
@@ -137,7 +141,7 @@ def _limits(table: ExciteTable, fixed: np.ndarray, spread: np.ndarray) -> tuple[
     a, b = np.concatenate(rows), np.concatenate(base)
     lower, upper = np.concatenate(low), np.concatenate(high)
     moves = np.abs(a).max(axis=1) > 0
-    broken = [
+    violated = [
         f"{FREEDOMS[d]}, {names[k]}"
         for k in np.flatnonzero(~moves)
         for d in range(4)
@@ -145,4 +149,4 @@ def _limits(table: ExciteTable, fixed: np.ndarray, spread: np.ndarray) -> tuple[
     ]
     kept = [name for name, move in zip(names, moves, strict=True) if move]
     held = a[moves]
-    return Limits(csr_array(held), csr_array(held.T), (lower - b)[moves], (upper - b)[moves], kept), broken
+    return Limits(csr_array(held), csr_array(held.T), (lower - b)[moves], (upper - b)[moves], kept), violated

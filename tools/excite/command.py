@@ -1,24 +1,24 @@
-"""Finds a trajectory that shows a vehicle's inertia and drag best, within the limits of its file's [excite].
+"""Finds the trajectory from which a vehicle's inertia and drag can best be identified, within the limits of [excite].
 
-The curves are Bezier segments for x, y, depth and heading; the objective is on the regressor of surge, sway, heave and
-yaw with linear drag (23 parameters):
+The curves are Bezier segments for x, y, depth and heading. The objective is a function of the regressor of surge, sway,
+heave and yaw with linear drag (23 parameters):
 
-d (default): the volume of the parameters' error ellipsoid, each equation weighted by the noise to expect (D-optimal).
-cond: the regressor's raw condition number, as papers report it. Its net-weight column is constant and its m33 column
-holds the heave acceleration alone, so it is never below 1 / RMS(heave acceleration), and the best trajectory meets
-that: it measures vertical limits and units, not how well parameters are found. Compare it only at the same limits.
-scaled: the condition number with columns scaled to unit length: free of units, but a motion of a millimetre may have
-1, the best there is; so a little of d is added to make motions large.
+d (default): the volume of the parameters' error ellipsoid, each equation weighted by its expected noise (D-optimal).
+cond: the regressor's raw condition number, as published. Its net-weight column is constant and its m33 column is the
+heave acceleration alone, so it is never below 1 / RMS(heave acceleration), and the best trajectory reaches that: it
+measures vertical limits and units, not how well parameters can be identified. Compare it only at the same limits.
+scaled: the condition number with columns scaled to unit length. It has no units, but a motion of a millimetre may have
+the best value, 1; so a little of d is added to make motions large.
 
-In simulated identification on the reference limits d and scaled found m26 and the drag in yaw several times better than
-cond did; which found the masses better depended on the smoothing, and between d and scaled there was little. d is the
-default because it alone knows the sensors' noise. All three figures are reported.
+In simulated identification with the reference limits, d and scaled gave several times better m26 and yaw drag than
+cond; which was better for the masses depended on the smoothing, and d and scaled differed little. d is the default
+because it alone includes the sensors' noise. All three figures are reported.
 """
 
 import argparse
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,40 +32,42 @@ from caudal.tools.excite.initial_guess import middle, start
 from caudal.tools.excite.noise import row_noise
 from caudal.tools.excite.objective import NAMES, OBJECTIVES, Objective, quality
 from caudal.tools.excite.optimizer import FIRST, Found, search
-from caudal.tools.excite.tables import divided, read
+from caudal.tools.excite.tables import ExciteTable, divided, read
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
+    """Adds the options of `caudal excite`."""
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     options.add_vehicle(command)
-    command.add_argument("--objective", choices=OBJECTIVES, default="d", help="what is best (default: d)")
+    command.add_argument("--objective", choices=OBJECTIVES, default="d", help="the objective (default: d)")
     command.add_argument(
-        "--starts", metavar="N", type=options.whole, default=3, help="random starts (default: 3)"
+        "--starts", metavar="N", type=options.whole, default=3, help="number of random starts (default: 3)"
     )
     command.add_argument(
         "--segments",
         metavar="M",
         type=options.whole,
-        help="the same time in M equal segments (default: the file's)",
+        help="divide the same time into M equal segments (default: the file's)",
     )
     command.add_argument("--seed", metavar="N", type=options.natural, default=0, help="of the random starts")
     options.add_set(command)
     command.add_argument(
-        "--out", metavar="FILE", type=Path, help="the trajectory, .toml (default: below runs/)"
+        "--out", metavar="FILE", type=Path, help="the trajectory, .toml (default: under runs/)"
     )
     command.add_argument(
-        "--against", choices=["slsqp"], help="run scipy's SLSQP from the first start too, and compare"
+        "--against", choices=["slsqp"], help="run scipy's SLSQP from the first start too, for comparison"
     )
     options.add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Finds a trajectory, and writes it with a plot."""
     file = VehicleFile.open(vehicles.find(args.vehicle), args.set)
     name = file.read("name", str)
     table = read(file)
     if args.segments:
         if args.segments > 60:
-            raise say.UsageError(f"--segments {args.segments} is more than 60; take fewer")
+            raise say.UsageError(f"--segments {args.segments} is more than 60; give fewer")
         table = divided(table, args.segments)
     noise = noise_of(file, table, args.objective)
     out = args.out or Path("runs") / f"{name}-excite.toml"
@@ -88,32 +90,34 @@ def run(args: argparse.Namespace) -> int:
         result |= against(shape, args.objective, noise, tries[0])
     about = f"{args.objective} excitation, condition number {result['condition_number']:.2f}"
     text = output.as_toml(about, table.segment_s, control)
-    output.write(out, text, output.picture(shape, control))
+    output.write(out, text, output.plot(shape, control))
     result |= {"out": str(out), "picture": str(out.with_suffix(".svg"))}
     if args.json:
         say.as_json(result)
     else:
         say.table([(key, _short(value)) for key, value in result.items()])
-        print(f"To track it: caudal run {args.vehicle} --scenario excite --with {out}")
+        print(f"To follow it: caudal run {args.vehicle} --scenario excite --with {out}")
     return 0
 
 
-class Try:
-    """One start and what became of it."""
+class Try(NamedTuple):
+    """One random start and its result."""
 
-    def __init__(self, begun: np.ndarray, found: Found, cpu_s: float) -> None:
-        self.begun, self.found, self.cpu_s = begun, found, cpu_s
+    start: np.ndarray
+    found: Found
+    cpu_s: float
 
 
 def find(
     shape: Curve, objective: str, noise: np.ndarray | None, centre: np.ndarray, starts: int, seed: int
 ) -> list[Try]:
+    """Optimizes from several random starts."""
     tries: list[Try] = []
     for turn in range(starts):
         began_s = time.process_time()
-        begun = start(shape, centre, seed, turn)
-        found = search(Objective(shape, objective, noise), begun, FIRST[turn % len(FIRST)])
-        tries.append(Try(begun, found, time.process_time() - began_s))
+        free = start(shape, centre, seed, turn)
+        found = search(Objective(shape, objective, noise), free, FIRST[turn % len(FIRST)])
+        tries.append(Try(free, found, time.process_time() - began_s))
         best = shown(shape, objective, min(tries, key=lambda one: one.found.value).found)
         here = shown(shape, objective, found)
         say.note(f"start {turn + 1} of {starts}: {objective} {here:.5g}, best so far {best:.5g}")
@@ -121,16 +125,15 @@ def find(
 
 
 def shown(shape: Curve, objective: str, found: Found) -> float:
-    """Condition numbers as such; D-optimality as the log it is."""
+    """The value to print: a condition number, or for d the objective itself, which is a logarithm."""
     if objective == "d":
-        return float(found.value)
-    return getattr(
-        quality(shape, found.free), {"cond": "condition_number"}.get(objective, "scaled_condition_number")
-    )
+        return found.value
+    figures = quality(shape, found.free)
+    return figures.condition_number if objective == "cond" else figures.scaled_condition_number
 
 
-def noise_of(file: VehicleFile, table: Any, objective: str) -> np.ndarray | None:
-    """Without it the other objectives go on, and log_det counts all rows alike."""
+def noise_of(file: VehicleFile, table: ExciteTable, objective: str) -> np.ndarray | None:
+    """The noise of each row; None if unknown, which only d needs (log_det then weights all rows alike)."""
     try:
         return row_noise(file, table)
     except VehicleFileError:
@@ -140,6 +143,7 @@ def noise_of(file: VehicleFile, table: Any, objective: str) -> np.ndarray | None
 
 
 def figures(shape: Curve, free: np.ndarray, noise: np.ndarray | None) -> dict[str, Any]:
+    """All figures of a trajectory."""
     found = quality(shape, free, noise)
     table = shape.table
     return {
@@ -157,11 +161,11 @@ def figures(shape: Curve, free: np.ndarray, noise: np.ndarray | None) -> dict[st
 
 
 def against(shape: Curve, objective: str, noise: np.ndarray | None, own: Try) -> dict[str, Any]:
-    """SLSQP's CPU until it is as good as our first start (within 0.1 %), or until it gives up."""
+    """SLSQP's CPU time until it is as good as our first start (within 0.1 %), or until it ends."""
     from caudal.tools.excite.slsqp import slsqp
 
-    say.note("the same by SLSQP, which takes a while")
-    peer = slsqp(Objective(shape, objective, noise), own.begun, own.found.value)
+    say.note("running SLSQP from the same start, which takes a while")
+    peer = slsqp(Objective(shape, objective, noise), own.start, own.found.value)
     cpu_s = peer.cpu_s if peer.there_s is None else peer.there_s
     return {
         "slsqp_cpu_s": cpu_s,

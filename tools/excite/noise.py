@@ -1,13 +1,13 @@
-"""How noisy each row of the equations of motion will be, from the vehicle file: what D-optimality weighs rows with.
+"""The expected noise of each row of the equations of motion, from the vehicle file: the weights of D-optimality.
 
-Identification gets accelerations by fitting parabolas to readings over a window of smooth_s. A fit over N = rate_hz
-smooth_s readings of noise s leaves
+Identification gets accelerations from parabolas fitted to readings over a window of smooth_s. A fit to N = rate_hz
+smooth_s readings with noise s has the noise
 
     s sqrt(720 / N) / smooth_s^2        in the second derivative of a position or a depth
     s sqrt(12 / N) / smooth_s           in the first derivative of a turn rate
 
-which the vehicle's inertia turns into newtons and newton metres. Drag times the velocity's noise is several times
-less and left out. Readings are never better than their counts: a count is worth 1 / sqrt(12) of itself.
+which the vehicle's inertia converts to newtons and newton metres. The noise of velocity times drag is several times
+smaller and left out. Rounding to counts adds a noise of 1 / sqrt(12) counts.
 """
 
 from typing import Annotated
@@ -27,26 +27,28 @@ _Six = Annotated[
 
 
 def row_noise(file: VehicleFile, table: ExciteTable) -> np.ndarray:
-    """Standard deviations of surge, sway, heave (N) and yaw (N m), as equation errors."""
+    """Standard deviations of the equation errors in surge, sway, heave (N) and yaw (N m)."""
     window_s = table.smooth_s
     x, y, depth = (_variance(file, role, "noise_m", "metres_per_count") for role in ("x", "y", "depth"))
     turn = _variance(file, "turn_rate", "noise_rad_s", "rad_s_per_count")
-    level = (x + y) / 2  # surge and sway turn with the heading
+    level = (x + y) / 2  # surge and sway mix both, by the heading
     acceleration = np.sqrt(np.array([level, level, depth, 0.0]) * 720 / window_s) / window_s**2
     acceleration[3] = np.sqrt(turn * 12 / window_s) / window_s
     inertia = file.read("control.model.inertia", _Six)
     masses = np.array([inertia[k][k] for k in LEVEL])
     if not (masses > 0).all():
-        raise file.error("control.model.inertia", "has a number on its diagonal that is not above 0")
+        raise file.error(
+            "control.model.inertia", "has a number on its diagonal that is not above 0; correct it"
+        )
     return masses * acceleration
 
 
 def _variance(file: VehicleFile, role: str, noise: str, count: str) -> float:
-    """Of the sensor that the estimator uses for this, times the time between its readings."""
+    """The variance of the estimator's sensor for this quantity, times the time between its readings."""
     name = file.read("estimate", dict).get(role, "")
     if not name:
         raise file.error(
-            f"estimate.{role}", "names no sensor, and its noise is needed; or use --objective cond"
+            f"estimate.{role}", "names no sensor, whose noise is needed; name one, or use --objective cond"
         )
     key = f"plant.sensor.{name}"
     sensor = file.read(key, dict)

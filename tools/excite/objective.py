@@ -1,15 +1,15 @@
-"""What an excitation trajectory is worth for identification, and how that changes with its control points.
+"""Objectives of an excitation trajectory, and their gradients in its control points.
 
 All objectives are functions of Y'Y of the vehicle's regressor (identify/rigid_body_model.py, four freedoms, linear
-drag), each row weighted by what its noise is expected to be. Row r of the regressor is S[r] @ features, so
+drag), each row weighted by its expected noise. Row r of the regressor is S[r] @ features, so
 
     Y'Y = sum over r of  weight[r] S[r] (F F') S[r]'
 
-needs the features' Gram matrix alone, and a gradient in Y'Y goes straight back through F to the curves.
+needs only the features' Gram matrix, and a gradient in Y'Y is propagated back through F to the curves.
 
-    cond      log of the condition number of Y as it is, in SI units, all rows alike
-    scaled    the same with every column scaled to unit length, plus a little of d: alone it does not care how large
-              motions are, and the barrier would make them as small as it can
+    cond      log of the condition number of Y in SI units, all rows with equal weight
+    scaled    the same with every column scaled to unit length, plus a little of d: alone it does not depend on the
+              size of motions, and the barrier would make them as small as possible
     d         D-optimality: the mean log of the standard errors along the axes of the parameters' error ellipsoid,
               -log det(Y'Y) / (2 parameters)
 """
@@ -25,7 +25,7 @@ OBJECTIVES = ("cond", "scaled", "d")
 LITTLE = 0.1  # of d in scaled
 NAMES = model.LEVEL_SETS["linear"]
 _ALL = model.coefficients(NAMES, model.LEVEL)
-# Level motion leaves of motion_model's features those without roll and pitch; of these, the ones that S uses.
+# features of level motion, without roll and pitch, that S uses
 _PAIRS = [
     (i, j)
     for k, (i, j) in enumerate(model.PRODUCTS)
@@ -43,7 +43,7 @@ S = np.ascontiguousarray(_ALL[:, :, USED])
 
 
 class Quality(NamedTuple):
-    """A trajectory's figures, whatever it was optimised for."""
+    """A trajectory's figures for all objectives."""
 
     condition_number: float
     scaled_condition_number: float
@@ -52,13 +52,13 @@ class Quality(NamedTuple):
 
 
 class Objective:
-    """Value and gradient in the free control points; `power` smooths the eigenvalues' extremes, None is exact."""
+    """Value and gradient in the free points; `power` smooths the extreme eigenvalues, None is exact."""
 
     def __init__(self, shape: Curve, kind: str, noise: np.ndarray | None = None) -> None:
         self.shape, self.kind = shape, kind
         self.weights = np.ones(4) if noise is None or kind != "d" else 1.0 / np.square(noise)
         self._turned = np.ascontiguousarray(S.transpose(0, 2, 1)) * self.weights[:, None, None]
-        # (n + 1, 3 samples): times of a segment lie side by side, so that each freedom is one long row
+        # (n + 1, 3 samples): times of a segment side by side, so that each freedom is one long row
         self._bases = [np.ascontiguousarray(b.reshape(-1, b.shape[2]).T) for b in shape.samples]
         self._counts = [b.shape[1] for b in shape.samples]
         self._starts = np.concatenate(([0], np.cumsum(self._counts)))
@@ -68,7 +68,7 @@ class Objective:
 
     def __call__(self, free: np.ndarray, power: float | None = None) -> tuple[float, np.ndarray]:
         information = self.information(free)
-        value, slope = worth(information, self.kind, power)
+        value, slope = objective_of(information, self.kind, power)
         back = (self._turned @ slope @ S).sum(axis=0)
         return value, self._back(2.0 * back @ self._f)
 
@@ -93,7 +93,8 @@ class Objective:
         v = f[4:8]
         for k, (i, j) in enumerate(zip(LEFT, RIGHT, strict=True)):
             np.multiply(v[i], v[j], out=f[8 + k])
-        return (S @ (f @ f.T) @ self._turned).sum(axis=0)
+        information: np.ndarray = (S @ (f @ f.T) @ self._turned).sum(axis=0)
+        return information
 
     def _back(self, df: np.ndarray) -> np.ndarray:
         """The gradient in the free control points from that in the features."""
@@ -119,24 +120,28 @@ class Objective:
         out[1, 2] = s * au + c * av
         out[2, 2] = -df[2]
         out[3, 2] = df[3]
-        # turning the heading turns velocity and acceleration, seen in the base frame, the other way
+        # a change of heading rotates velocity and acceleration in the base frame the other way
         turned = ddx * out[1, 2] - ddy * out[0, 2] + dx * out[1, 1] - dy * out[0, 1]
         out[3, 0] = -turned
         control = np.empty((len(self._bases), len(self._bases[0]), 4))
         for k, basis in enumerate(self._bases):
             at = slice(self._starts[k], self._starts[k + 1])
             control[k] = basis @ out[:, :, at].reshape(4, -1).T
-        return self.shape.gather @ control.reshape(-1, 4)
+        gradient: np.ndarray = self.shape.gather @ control.reshape(-1, 4)
+        return gradient
 
 
-def worth(information: np.ndarray, kind: str, power: float | None = None) -> tuple[float, np.ndarray]:
+def objective_of(information: np.ndarray, kind: str, power: float | None = None) -> tuple[float, np.ndarray]:
     """The objective of Y'Y (less is better), and its derivative by each entry."""
     if kind == "d":
         count = len(information)
         return -np.linalg.slogdet(information)[1] / (2 * count), -np.linalg.inv(information) / (2 * count)
     if kind == "cond":
         return _log_condition(information, power)
-    (value, slope), (volume, grows) = _log_scaled_condition(information, power), worth(information, "d")
+    (value, slope), (volume, grows) = (
+        _log_scaled_condition(information, power),
+        objective_of(information, "d"),
+    )
     return value + LITTLE * volume, slope + LITTLE * grows
 
 
@@ -149,7 +154,7 @@ def _log_scaled_condition(information: np.ndarray, power: float | None) -> tuple
 
 
 def _log_condition(matrix: np.ndarray, power: float | None) -> tuple[float, np.ndarray]:
-    """Half the log of largest over smallest eigenvalue; smoothed, of their `power` norms."""
+    """Half the log of largest over smallest eigenvalue; smoothed by `power` norms."""
     found, vectors = np.linalg.eigh(matrix)
     found = np.maximum(found, 1e-15 * found[-1])
     slope = np.zeros(len(found))
@@ -163,11 +168,12 @@ def _log_condition(matrix: np.ndarray, power: float | None) -> tuple[float, np.n
 
 
 def quality(shape: Curve, free: np.ndarray, noise: np.ndarray | None = None) -> Quality:
+    """The figures of a trajectory."""
     raw = Objective(shape, "cond").information(free)
     weighted = Objective(shape, "d", noise).information(free)
     heave = motion(shape, points(shape, free))[2, :, 2]
     return Quality(
-        float(np.exp(worth(raw, "cond")[0])),
+        float(np.exp(objective_of(raw, "cond")[0])),
         float(np.exp(_log_scaled_condition(raw, None)[0])),
         float(np.linalg.slogdet(weighted)[1]),
         float(np.sqrt(np.mean(heave**2))),

@@ -1,12 +1,11 @@
-"""Looks for the best trajectory inside the limits: a log barrier, and L-BFGS with the barrier's own metric.
+"""Optimizes a trajectory inside its limits, with a log barrier and L-BFGS in the barrier's metric.
 
-L-BFGS starts every step from the exact inverse of the barrier's second derivative (instead of a multiple of one), so
-steps are long where there is room and short near a limit, whatever the units; a limit binds neighbouring control
-points alone, so that inverse is a banded solve. The barrier's weight falls from stage to stage while the smoothing of
-the objective's eigenvalues sharpens. Every point on the way keeps all limits.
+L-BFGS starts every step from the exact inverse of the barrier's second derivative (instead of a multiple of the
+identity), so that steps are long far from limits and short near them, whatever the units. A limit couples only
+neighbouring control points, so that the inverse is a banded solve. The barrier's weight falls from stage to stage while
+the eigenvalues are smoothed less. Every iterate is within all limits.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,22 +14,24 @@ from scipy.linalg import cho_solve_banded, cholesky_banded, solve_banded
 from caudal.tools.excite.bezier import Limits
 from caudal.tools.excite.objective import Objective
 
-# The barrier's weight at first: a high one leads most starts to the same good place, a low one keeps their variety.
-FIRST = (3e-2, 1e-1, 1e-2)  # starts take turns
-FALL, LAST = 0.2, 4e-7  # of the weight, stage by stage
+# The barrier's first weight: a high one leads most starts to the same optimum, a low one keeps their variety.
+FIRST = (3e-2, 1e-1, 1e-2)  # used in turn by the starts
+FALL, LAST = 0.2, 4e-7  # factor of the weight from stage to stage, and its last value
 PAIRS = 20  # that L-BFGS keeps
 STEPS = 150  # at most, in a stage
-ENOUGH = 1e-5  # gained by a step: then the stage has done its part
+ENOUGH = 1e-5  # a stage ends after a step that gains less
 
 
 class Found(NamedTuple):
+    """A local optimum."""
+
     free: np.ndarray
     value: float
     evaluations: int
 
 
 class Metric:
-    """The barrier's second derivative, the four freedoms one behind the other so that one factorisation does."""
+    """The barrier's second derivative, as one banded matrix for all four freedoms."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -44,7 +45,7 @@ class Metric:
         self._factor = self._band
 
     def at(self, free: np.ndarray, weight: float) -> None:
-        """Take the second derivative of `weight` times the barrier at this place."""
+        """Computes the second derivative of `weight` times the barrier at this point."""
         limits = self._limits
         at = limits.rows @ free
         curved = weight * ((at - limits.low) ** -2 + (limits.high - at) ** -2)
@@ -54,21 +55,24 @@ class Metric:
         self._factor = cholesky_banded(flat, lower=True, check_finite=False)
 
     def solve(self, slope: np.ndarray) -> np.ndarray:
-        flat = cho_solve_banded((self._factor, True), slope.T.ravel(), check_finite=False)
+        """The inverse of the second derivative times a gradient."""
+        flat: np.ndarray = cho_solve_banded((self._factor, True), slope.T.ravel(), check_finite=False)
         return flat.reshape(4, -1).T
 
     def draw(self, random: np.random.Generator) -> np.ndarray:
-        """A random step, the longer in a direction the more room there is."""
+        """A random step, longer in directions that are farther from limits."""
         factor, width = self._factor, self._width
         upper = np.zeros_like(factor)
         for k in range(width + 1):
             upper[width - k, k:] = factor[k, : factor.shape[1] - k]
-        flat = random.normal(size=factor.shape[1])
-        return solve_banded((0, width), upper, flat, check_finite=False).reshape(4, -1).T
+        step: np.ndarray = solve_banded(
+            (0, width), upper, random.normal(size=factor.shape[1]), check_finite=False
+        )
+        return step.reshape(4, -1).T
 
 
 def barrier(limits: Limits, free: np.ndarray) -> tuple[float, np.ndarray]:
-    """Minus the sum of the logs of what is left to every limit, and its gradient; infinite outside."""
+    """Minus the sum of the logs of the distances from all limits, and its gradient; infinite outside."""
     at = limits.rows @ free
     below, above = at - limits.low, limits.high - at
     if below.min() <= 0 or above.min() <= 0:
@@ -77,26 +81,19 @@ def barrier(limits: Limits, free: np.ndarray) -> tuple[float, np.ndarray]:
 
 
 def room(limits: Limits, free: np.ndarray, step: np.ndarray) -> float:
-    """How many such steps it is to the first limit."""
+    """The number of such steps to the first limit."""
     at, by = limits.rows @ free, limits.rows @ step
     left = np.where(by > 0, limits.high - at, at - limits.low)
     return float((left / np.maximum(np.abs(by), 1e-300)).min())
 
 
-def search(
-    objective: Objective,
-    free: np.ndarray,
-    first: float = FIRST[0],
-    heard: Callable[[float], None] | None = None,
-) -> Found:
-    """From a start strictly inside the limits to a local optimum; `heard` is told the value after each stage."""
+def search(objective: Objective, free: np.ndarray, first: float) -> Found:
+    """A local optimum from a start strictly inside the limits; `first` is the barrier's first weight."""
     count, weight = 0, first
     while True:
         power = min(max(8.0 * (1e-3 / weight) ** 0.5, 8.0), 256.0)
         free, used = _stage(objective, free, weight, power)
         count += used
-        if heard:
-            heard(objective(free)[0])
         if weight <= LAST:
             return Found(free, objective(free)[0], count)
         weight = max(weight * FALL, LAST)
@@ -146,7 +143,7 @@ def _stage(objective: Objective, free: np.ndarray, weight: float, power: float) 
 def _two_loops(
     pairs: list[tuple[np.ndarray, np.ndarray, float]], slope: np.ndarray, metric: Metric
 ) -> np.ndarray:
-    """L-BFGS: the inverse second derivative, as the pairs tell it, times the slope."""
+    """L-BFGS: the inverse second derivative from the pairs, times the gradient."""
     q = slope.copy()
     shares = []
     for moved, turned, inverse in reversed(pairs):

@@ -1,4 +1,4 @@
-"""What `caudal excite` leaves behind: the trajectory as a table of a vehicle file, and a picture of it."""
+"""The output of `caudal excite`: the trajectory as a table of a vehicle file, and a plot of it."""
 
 from pathlib import Path
 
@@ -11,15 +11,15 @@ UNITS = (("x", "m"), ("y", "m"), ("depth", "m"), ("heading", "rad"))
 
 
 def check_out(out: Path) -> None:
-    """Before the work, not after it."""
+    """A UsageError if the trajectory cannot be written here. Call it before the search."""
     if out.suffix != ".toml":
         raise UsageError(f"--out {out}: the trajectory is written as .toml")
     if out.is_dir():
-        raise UsageError(f"--out {out} is a folder; name a file in it")
+        raise UsageError(f"--out {out} is a folder; give a file in it")
 
 
 def as_toml(about: str, segment_s: list[float], control: np.ndarray) -> str:
-    """Every digit, so that limits and joins hold as they were found."""
+    """The text of [trajectory.excite], with all digits, so that limits and joins stay exact."""
     lines = ["[trajectory.excite]", f'about = "{about}"', f"segment_s = {[float(s) for s in segment_s]}"]
     lines += ["# x_m, y_m, depth_m, heading_rad of each segment's control points", "points = ["]
     for segment in control:
@@ -29,19 +29,20 @@ def as_toml(about: str, segment_s: list[float], control: np.ndarray) -> str:
     return "\n".join([*lines, "]", ""])
 
 
-def write(out: Path, text: str, picture: str) -> None:
+def write(out: Path, text: str, plot: str) -> None:
+    """Writes the trajectory, and its plot next to it."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        for path, content in ((out, text), (out.with_suffix(".svg"), picture)):
-            part = path.with_name(f"{path.name}.new")  # a kill leaves an earlier file whole
+        for path, content in ((out, text), (out.with_suffix(".svg"), plot)):
+            part = path.with_name(f"{path.name}.new")  # if killed, an earlier file stays whole
             part.write_text(content)
             part.replace(path)
     except OSError as error:
-        raise UsageError(f"cannot write {out}: {error.strerror}; choose another place with --out") from error
+        raise UsageError(f"cannot write {out}: {error.strerror}; choose another file with --out") from error
 
 
-def picture(shape: Curve, control: np.ndarray) -> str:
-    """Pose and velocity over time, with the limits of each segment dashed."""
+def plot(shape: Curve, control: np.ndarray) -> str:
+    """An SVG of pose and velocity over time, with dashed limits of each segment."""
     from caudal.tools.common.pyplot import as_svg, pyplot
 
     table = shape.table
@@ -64,7 +65,7 @@ def picture(shape: Curve, control: np.ndarray) -> str:
 
 
 def violation(shape: Curve, control: np.ndarray, step_s: float = 0.01) -> float:
-    """By how much the trajectory breaks a limit at most (0: none), at control points and at fine samples; SI units."""
+    """The largest violation of a limit at control points and fine samples, in SI units; 0 if there is none."""
     table, worst = shape.table, 0.0
     for j, segment_s in enumerate(table.segment_s):
         fine = sampler(table.order, segment_s, np.linspace(0.0, 1.0, int(segment_s / step_s) + 2))

@@ -1,4 +1,4 @@
-"""The same search by scipy's SLSQP, for comparison: same start, same free points, same objective and gradient."""
+"""Runs scipy's SLSQP for comparison: same start, free points, objective and gradient."""
 
 import time
 from typing import NamedTuple
@@ -13,14 +13,16 @@ NEAR = 1e-3  # of the log: within 0.1 % of a condition number
 
 
 class Peer(NamedTuple):
+    """The result of SLSQP."""
+
     free: np.ndarray
     value: float
     cpu_s: float  # of the whole run
-    there_s: float | None  # until it first was as good as the value it was compared with; None: never
+    there_s: float | None  # CPU time until it was as good as the compared value; None: never
 
 
 def slsqp(objective: Objective, free: np.ndarray, compared: float) -> Peer:
-    """From the same start; it keeps the limits only at its end, as SLSQP does, so a value counts from its steps."""
+    """Runs SLSQP. It may violate limits on its way, so a value counts only at steps within the limits."""
     limits = objective.shape.limits
     rows = np.kron(limits.rows.toarray(), np.eye(4))
     low, high = limits.low.ravel(), limits.high.ravel()

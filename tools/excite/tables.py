@@ -1,9 +1,8 @@
-"""Table `excite` of a vehicle file: the limits within which `caudal excite` looks for a trajectory.
+"""Table `excite` of a vehicle file: the limits of trajectories for `caudal excite`.
 
-Poses are in the world frame, x_m and y_m from the tank's corner, depth_m from the surface down. Limits of velocity
-and acceleration are those of the world's axes too, and hold on both sides of zero (Panetsos and Kyriakopoulos
-eq. 11, 12). In each segment the freedoms named in `excited` may use all of this; the others stay within `rest_...`
-of the start.
+Poses are in the world frame, x_m and y_m from the tank's corner, depth_m from the surface down. Limits of velocity and
+acceleration are along the world's axes too, and symmetric (Panetsos and Kyriakopoulos eq. 11, 12). In each segment the
+freedoms in `excited` may use the full limits; the others stay within `rest_...` of the start.
 """
 
 from typing import Annotated, Any, Literal
@@ -19,6 +18,8 @@ MOST_SAMPLES = 50_000
 
 
 class PoseTable(Table, kw_only=True, frozen=True):
+    """A pose in the world frame."""
+
     x_m: Number
     y_m: Number
     depth_m: Number
@@ -26,7 +27,7 @@ class PoseTable(Table, kw_only=True, frozen=True):
 
 
 class ReachTable(Table, kw_only=True, frozen=True):
-    """How far from the start, to both sides."""
+    """The largest distance from the start, to both sides."""
 
     x_m: Physical
     y_m: Physical
@@ -35,6 +36,8 @@ class ReachTable(Table, kw_only=True, frozen=True):
 
 
 class VelocityTable(Table, kw_only=True, frozen=True):
+    """The largest velocity, in both directions."""
+
     x_m_s: Physical
     y_m_s: Physical
     depth_m_s: Physical
@@ -42,6 +45,8 @@ class VelocityTable(Table, kw_only=True, frozen=True):
 
 
 class AccelerationTable(Table, kw_only=True, frozen=True):
+    """The largest acceleration, in both directions."""
+
     x_m_s2: Physical
     y_m_s2: Physical
     depth_m_s2: Physical
@@ -49,10 +54,12 @@ class AccelerationTable(Table, kw_only=True, frozen=True):
 
 
 class ExciteTable(Table, kw_only=True, frozen=True):
+    """The table."""
+
     order: Annotated[int, Meta(ge=6, le=40)]  # of each segment's curve
     segment_s: Annotated[list[Annotated[float, Meta(ge=0.1, le=1e4)]], Meta(min_length=1, max_length=60)]
     sample_s: Annotated[float, Meta(ge=0.001, le=10)] = 0.2
-    smooth_s: Annotated[float, Meta(ge=0.05, le=60)] = 2.0  # window over which identification will smooth
+    smooth_s: Annotated[float, Meta(ge=0.05, le=60)] = 2.0  # window of identification's smoothing
     start: PoseTable
     end: PoseTable
     low: PoseTable
@@ -65,7 +72,7 @@ class ExciteTable(Table, kw_only=True, frozen=True):
     rest_acceleration: AccelerationTable
 
     def bounds(self, kind: str, segment: int) -> tuple[list[float], list[float]]:
-        """Lowest and highest "pose", "velocity" or "acceleration" of the four freedoms in a segment."""
+        """Lower and upper limits of "pose", "velocity" or "acceleration" of the four freedoms in a segment."""
         least, most = [], []
         for d, freedom in enumerate(FREEDOMS):
             rest = freedom not in self.excited[segment]
@@ -85,22 +92,24 @@ class ExciteTable(Table, kw_only=True, frozen=True):
 
 
 def values(table: PoseTable | ReachTable | VelocityTable | AccelerationTable) -> list[float]:
-    """In the order of FREEDOMS."""
+    """The table's values in the order of FREEDOMS."""
     return [getattr(table, name) for name in table.__struct_fields__]
 
 
 def read(file: VehicleFile) -> ExciteTable:
-    """The table, with what must agree checked; whether any trajectory fits is excite_search's to find."""
+    """The table, checked for consistency; whether a trajectory exists is found in initial_guess.py."""
     if "excite" not in file.tables:
-        raise file.error("excite", "there is none; a vehicle needs its limits there for this")
+        raise file.error("excite", "there is no such table, which gives the limits; add it")
     table = file.read("excite", ExciteTable)
     if len(table.excited) != len(table.segment_s):
-        problem = f"has {len(table.excited)} entries for {len(table.segment_s)} segments; give one each"
+        problem = (
+            f"has {len(table.excited)} entries for {len(table.segment_s)} segments; give one per segment"
+        )
         raise file.error("excite.excited", problem)
     if table.sample_s > min(table.segment_s) / table.order:
-        raise file.error("excite.sample_s", "leaves a segment fewer samples than its order; make it shorter")
+        raise file.error("excite.sample_s", "gives a segment fewer samples than its order; make it smaller")
     if sum(table.segment_s) / table.sample_s > MOST_SAMPLES:
-        raise file.error("excite.sample_s", f"makes more than {MOST_SAMPLES} samples; make it longer")
+        raise file.error("excite.sample_s", f"gives more than {MOST_SAMPLES} samples; make it larger")
     for d, key in enumerate(PoseTable.__struct_fields__):
         low, high = values(table.low)[d], values(table.high)[d]
         if not low < high:
@@ -114,7 +123,7 @@ def read(file: VehicleFile) -> ExciteTable:
 
 
 def divided(table: ExciteTable, segments: int) -> ExciteTable:
-    """The same time in so many equal segments; each excites what the table's does at its middle."""
+    """A table with equal segments over the same time; each excites what the table does at its middle."""
     total_s = sum(table.segment_s)
     each_s = total_s / segments
     excited, ends = [], [sum(table.segment_s[: k + 1]) for k in range(len(table.segment_s))]

@@ -1,62 +1,72 @@
-"""A body at whose door counts and outputs may be changed on their way: broken sensors and actuators."""
+"""Faults of sensors and actuators, injected into the counts and outputs of a simulated body."""
 
 import math
 import random
 from collections import deque
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from caudal.hal.core.build import build_sensor_map
+from caudal.sim_plant.tables.devices import Servo
 from caudal.sim_plant.world.world import Body
 from caudal.tools.faults.kinds import Fault, chips_or_none
 
+if TYPE_CHECKING:
+    from caudal.tools.config.vehicle import Vehicle
+
 SPIKES_EVERY = 10
-LARGEST = 2**31 - 1  # of what a log and a wire take for a count
-Counts = Callable[[list], None]
+LARGEST = 2**31 - 1  # count that a log and a HIL link can hold
+Counts = list[int | None]
+CountsEffect = Callable[[Counts], None]
+CountChange = Callable[[int | None], int | None]
+OutputsEffect = Callable[[list[int]], None]
+OutputChange = Callable[[int], int]
 
 
-class FaultyBody:
-    """In the place of a body, for whoever drives it. Effects are there while an upset lasts."""
+class FaultyBody(Body):
+    """A body whose counts and outputs pass through effects. It shares the state of the body that it wraps."""
 
     def __init__(self, body: Body) -> None:
-        self._body = body
-        self.on_counts: dict[Fault, Counts] = {}
-        self.on_outputs: dict[Fault, Counts] = {}
-        self.seen: list[int | None] = [None] * len(body.sensors)  # the latest count of each sensor
-        self.told: list[int] = [0] * len(body.actuators)  # what the body was written last
+        self.__dict__ = vars(body)
+        self.on_counts: dict[Fault, CountsEffect] = {}
+        self.on_outputs: dict[Fault, OutputsEffect] = {}
+        self.last_counts: Counts = [None] * len(body.sensors)
+        self.last_outputs: list[int] = [0] * len(body.actuators)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._body, name)
-
-    def read(self, counts: list) -> None:
-        self._body.read(counts)
+    def read(self, counts: Counts) -> None:
+        """Fills `counts`, with the effects of active faults."""
+        super().read(counts)
         for effect in tuple(self.on_counts.values()):
             effect(counts)
         for i, count in enumerate(counts):
             if count is not None:
-                self.seen[i] = count
+                self.last_counts[i] = count
 
-    def write(self, outputs: list) -> None:
-        if not self.on_outputs:
-            self._body.write(outputs)
-            self.told[:] = outputs
-            return
-        told = list(outputs)
+    def write(self, outputs: Sequence[int]) -> None:
+        """Writes the outputs, with the effects of active faults."""
+        changed = list(outputs)
         for effect in tuple(self.on_outputs.values()):
-            effect(told)
-        self._body.write(told)
-        self.told = told
+            effect(changed)
+        super().write(changed)
+        self.last_outputs = changed
 
 
-def sensor_effect(fault: Fault, body: FaultyBody, vehicle: Any, seed: int) -> Counts:
-    """What becomes of the counts of a tick while a sensor is upset."""
+class SensorMap(Protocol):
+    """Counts of a sensor to SI and back."""
+
+    def to_si(self, count: int) -> float: ...
+    def to_count(self, value: float) -> int: ...
+
+
+def sensor_effect(fault: Fault, body: FaultyBody, vehicle: "Vehicle", seed: int) -> CountsEffect:
+    """Changes the counts of a tick as a faulty sensor does."""
     index = body.sensors.index(fault.target)
     settings = vehicle.settings["sensors"][index]
     change = SENSORS[fault.kind.name](fault, body, build_sensor_map(settings), index, seed)
-    # a bumper or a leak probe reads one bit; what more than that a fault makes of it is cut off at the pin
+    # a bumper or a leak probe is read as one bit
     low, high = (0, 1) if _is_switch(settings) else (-LARGEST, LARGEST)
 
-    def effect(counts: list) -> None:
+    def effect(counts: Counts) -> None:
         count = change(counts[index])
         counts[index] = None if count is None else min(max(count, low), high)
 
@@ -67,53 +77,53 @@ def _is_switch(settings: dict[str, Any]) -> bool:
     return settings["map"] == "linear" and (settings["low_count"], settings["high_count"]) == (0, 1)
 
 
-def _silent(fault: Fault, body: FaultyBody, map: Any, index: int, seed: int) -> Callable:
+def _silent(fault: Fault, body: FaultyBody, map: SensorMap, index: int, seed: int) -> CountChange:
     return lambda count: None
 
 
-def _stuck(fault: Fault, body: FaultyBody, map: Any, index: int, seed: int) -> Callable:
-    held = body.seen[index]
+def _stuck(fault: Fault, body: FaultyBody, map: SensorMap, index: int, seed: int) -> CountChange:
+    held = body.last_counts[index]
     return lambda count: None if count is None else held if held is not None else count
 
 
-def _reads(fault: Fault, body: FaultyBody, map: Any, index: int, seed: int) -> Callable:
+def _reads(fault: Fault, body: FaultyBody, map: SensorMap, index: int, seed: int) -> CountChange:
     value = map.to_count(fault.size)
     return lambda count: None if count is None else value
 
 
-def _more(map: Any, count: int | None, more: float) -> int | None:
+def _plus(map: SensorMap, count: int | None, more: float) -> int | None:
     return None if count is None else map.to_count(map.to_si(count) + more)
 
 
-def _shifted(fault: Fault, body: FaultyBody, map: Any, index: int, seed: int) -> Callable:
-    return lambda count: _more(map, count, fault.size)
+def _shifted(fault: Fault, body: FaultyBody, map: SensorMap, index: int, seed: int) -> CountChange:
+    return lambda count: _plus(map, count, fault.size)
 
 
-def _scaled(fault: Fault, body: FaultyBody, map: Any, index: int, seed: int) -> Callable:
+def _scaled(fault: Fault, body: FaultyBody, map: SensorMap, index: int, seed: int) -> CountChange:
     return lambda count: None if count is None else map.to_count(map.to_si(count) * fault.size)
 
 
-def _drifting(fault: Fault, body: FaultyBody, map: Any, index: int, seed: int) -> Callable:
+def _drifting(fault: Fault, body: FaultyBody, map: SensorMap, index: int, seed: int) -> CountChange:
     begun_us = body.time_us
-    return lambda count: _more(map, count, fault.size * (body.time_us - begun_us) * 1e-6)
+    return lambda count: _plus(map, count, fault.size * (body.time_us - begun_us) * 1e-6)
 
 
-def _noisy(fault: Fault, body: FaultyBody, map: Any, index: int, seed: int) -> Callable:
+def _noisy(fault: Fault, body: FaultyBody, map: SensorMap, index: int, seed: int) -> CountChange:
     rng = _random(fault, seed)
-    return lambda count: _more(map, count, rng.gauss(0.0, fault.size))
+    return lambda count: _plus(map, count, rng.gauss(0.0, fault.size))
 
 
-def _spikes(fault: Fault, body: FaultyBody, map: Any, index: int, seed: int) -> Callable:
+def _spikes(fault: Fault, body: FaultyBody, map: SensorMap, index: int, seed: int) -> CountChange:
     rng = _random(fault, seed)
 
     def change(count: int | None) -> int | None:
         hit = rng.random() * SPIKES_EVERY < 1
-        return _more(map, count, rng.choice((-1, 1)) * fault.size) if hit else count
+        return _plus(map, count, rng.choice((-1, 1)) * fault.size) if hit else count
 
     return change
 
 
-def _delayed(fault: Fault, body: FaultyBody, map: Any, index: int, seed: int) -> Callable:
+def _delayed(fault: Fault, body: FaultyBody, map: SensorMap, index: int, seed: int) -> CountChange:
     waiting: deque[tuple[int, int]] = deque()
 
     def change(count: int | None) -> int | None:
@@ -128,14 +138,14 @@ def _random(fault: Fault, seed: int) -> random.Random:
     return random.Random(f"{fault} {seed}")
 
 
-SENSORS: dict[str, Callable[..., Callable]] = {
+SENSORS: dict[str, Callable[[Fault, FaultyBody, SensorMap, int, int], CountChange]] = {
     "silent": _silent, "stuck": _stuck, "reads": _reads, "shifted": _shifted, "scaled": _scaled,
     "drifting": _drifting, "noisy": _noisy, "spikes": _spikes, "delayed": _delayed,
 }  # fmt: skip
 
 
-def bus_effect(fault: Fault, body: FaultyBody, vehicle: Any) -> Counts:
-    """No reading of any chip on the vehicle's buses; of one without a [pi] table, none at all."""
+def bus_effect(body: FaultyBody, vehicle: "Vehicle") -> CountsEffect:
+    """No reading of any chip on the vehicle's buses; of a vehicle without a [pi] table, none at all."""
     chips = chips_or_none(vehicle)
     places = chips["sensor"] if chips else {}
     on_bus = [
@@ -143,57 +153,57 @@ def bus_effect(fault: Fault, body: FaultyBody, vehicle: Any) -> Counts:
         if chips is None or (name in places and "bus" in chips["chip"][places[name]["chip"]])
     ]  # fmt: skip
 
-    def effect(counts: list) -> None:
+    def effect(counts: Counts) -> None:
         for index in on_bus:
             counts[index] = None
 
     return effect
 
 
-def battery_effect(fault: Fault, body: FaultyBody, vehicle: Any) -> Counts:
-    """Of a battery that the plant has no model of: its sensor shows less."""
+def battery_effect(fault: Fault, body: FaultyBody, vehicle: "Vehicle") -> CountsEffect:
+    """A lower voltage at the sensor of a battery that the plant does not model."""
     index = body.sensors.index("battery")
     map = build_sensor_map(vehicle.settings["sensors"][index])
 
-    def effect(counts: list) -> None:
-        counts[index] = _more(map, counts[index], -fault.size)
+    def effect(counts: Counts) -> None:
+        counts[index] = _plus(map, counts[index], -fault.size)
 
     return effect
 
 
-def actuator_effect(fault: Fault, body: FaultyBody, vehicle: Any) -> Counts:
-    """What becomes of the outputs of a tick while an actuator is upset."""
+def actuator_effect(fault: Fault, body: FaultyBody, vehicle: "Vehicle") -> OutputsEffect:
+    """Changes the outputs of a tick so that an actuator does what a faulty one does."""
     index = body.actuators.index(fault.target)
     settings = vehicle.settings["actuators"][index]
     rest = {"servo": settings.get("centre_us", 1500), "thruster": settings.get("neutral_us", 1500)}
     change = ACTUATORS[fault.kind.name](fault, body, vehicle, index, rest.get(settings["map"], 0))
 
-    def effect(told: list) -> None:
-        told[index] = change(told[index])
+    def effect(outputs: list[int]) -> None:
+        outputs[index] = change(outputs[index])
 
     return effect
 
 
-def _jammed(fault: Fault, body: FaultyBody, vehicle: Any, index: int, rest: int) -> Callable:
-    """A servo stays where its joint is now, others at what they were told last."""
+def _jammed(fault: Fault, body: FaultyBody, vehicle: "Vehicle", index: int, rest: int) -> OutputChange:
+    """A servo stays where its joint is now, others at their last output."""
     plant, joint = vehicle.plant.actuator[fault.target], f"{fault.target}_rad"
-    held = body.told[index]
-    if hasattr(plant, "travel_rad") and joint in body.truth_fields:
+    held = body.last_outputs[index]
+    if isinstance(plant, Servo) and joint in body.truth_fields:
         angle = body.truth()[body.truth_fields.index(joint)]
         held = max(1, round(plant.neutral_us + plant.direction * plant.us_per_rad * angle))
     return lambda output: held
 
 
-def _dead(fault: Fault, body: FaultyBody, vehicle: Any, index: int, rest: int) -> Callable:
+def _dead(fault: Fault, body: FaultyBody, vehicle: "Vehicle", index: int, rest: int) -> OutputChange:
     return lambda output: 0
 
 
-def _weak(fault: Fault, body: FaultyBody, vehicle: Any, index: int, rest: int) -> Callable:
+def _weak(fault: Fault, body: FaultyBody, vehicle: "Vehicle", index: int, rest: int) -> OutputChange:
     return lambda output: output and round(rest + (output - rest) * fault.size)
 
 
-def _slow(fault: Fault, body: FaultyBody, vehicle: Any, index: int, rest: int) -> Callable:
-    at, then_us = float(body.told[index] or rest), body.time_us
+def _slow(fault: Fault, body: FaultyBody, vehicle: "Vehicle", index: int, rest: int) -> OutputChange:
+    at, then_us = float(body.last_outputs[index] or rest), body.time_us
 
     def change(output: int) -> int:
         nonlocal at, then_us
@@ -204,15 +214,15 @@ def _slow(fault: Fault, body: FaultyBody, vehicle: Any, index: int, rest: int) -
     return change
 
 
-def _reversed(fault: Fault, body: FaultyBody, vehicle: Any, index: int, rest: int) -> Callable:
+def _reversed(fault: Fault, body: FaultyBody, vehicle: "Vehicle", index: int, rest: int) -> OutputChange:
     return lambda output: output and max(1, 2 * rest - output)
 
 
-ACTUATORS: dict[str, Callable[..., Callable]] = {
+ACTUATORS: dict[str, Callable[[Fault, FaultyBody, "Vehicle", int, int], OutputChange]] = {
     "jammed": _jammed, "dead": _dead, "weak": _weak, "slow": _slow, "reversed": _reversed,
 }  # fmt: skip
 
 
-def no_pulses(told: list) -> None:
+def no_pulses(outputs: list[int]) -> None:
     """A pulse board without power."""
-    told[:] = [0] * len(told)
+    outputs[:] = [0] * len(outputs)

@@ -1,4 +1,4 @@
-"""A line with faults, for bench tests: bytes lost, damaged, repeated, held up, or the wire cut altogether."""
+"""A serial line with faults, for HIL tests: bytes lost, corrupted, repeated or delayed, or the link cut."""
 
 import random
 import time
@@ -7,7 +7,7 @@ from caudal.hal.serial_ports import Port
 
 
 class FaultyPort:
-    """Wraps one end of a line; what goes out and what comes in suffer alike. Shares are per frame or chunk."""
+    """Wraps one end of a line and injects faults in both directions. Shares are per frame or chunk."""
 
     def __init__(
         self,
@@ -27,20 +27,23 @@ class FaultyPort:
         self.faults = 0
 
     def write(self, buffer: bytearray, count: int) -> None:
-        frame = self._suffer(bytearray(buffer[:count]))
+        """Sends `count` bytes of the buffer, faults injected."""
+        frame = self._inject(bytearray(buffer[:count]))
         for _ in range(self._copies()):
             if frame:
                 self._port.write(frame, len(frame))
 
     def read(self, buffer: bytearray, timeout_ms: int) -> int:
+        """Receives into the buffer, faults injected; returns the number of bytes."""
         count = self._port.read(buffer, timeout_ms)
         if not count or self.deaf:
             return 0
-        chunk = self._suffer(buffer[:count])
+        chunk = self._inject(buffer[:count])
         buffer[: len(chunk)] = chunk
         return len(chunk)
 
     def close(self) -> None:
+        """Closes the wrapped port."""
         self._port.close()
 
     def _copies(self) -> int:
@@ -49,7 +52,7 @@ class FaultyPort:
             return 2
         return 1
 
-    def _suffer(self, data: bytearray) -> bytearray:
+    def _inject(self, data: bytearray) -> bytearray:
         if self._delay_s:
             time.sleep(self._random.uniform(0, self._delay_s))
         if self.cut or self._random.random() < self.drop:

@@ -1,84 +1,91 @@
-"""What can go wrong with a vehicle, as a line of text: KIND:TARGET[@AT][+FOR][/PERIOD][*SIZE], times in seconds.
+"""Kinds of faults, and a fault as a line of text: KIND:TARGET[@AT][+FOR][/PERIOD][*SIZE], times in seconds.
 
-    stuck:depth@12+3              a sensor stays at its count, from second 12 on, for 3 s
-    silent:heading@5+4/0.5        on and off, every half second
-    shifted:depth@5*0.3           by 0.3 m, until the end
+    stuck:depth@12+3              the sensor keeps its count from second 12 on, for 3 s
+    silent:heading@5+4/0.5        intermittent: half a second on, half a second off
+    shifted:depth@5*0.3           a bias of 0.3 m, until the end
     jammed:tail_2                 from now on
 
-Without AT it begins at once; without FOR it lasts as long as its kind does by itself. KINDS says what there is.
+Without AT it begins at once; without FOR it lasts as long as its kind does by default. KINDS lists them all.
 """
+
+from __future__ import annotations
 
 import collections
 import re
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from caudal.hal.core.build import build_sensor_map
 from caudal.hal.emulated.faults import KINDS as CHIP_KINDS
 from caudal.hal.tables import pi as pi_spec
 from caudal.tools.common.output import UsageError
 
-EVER = float("inf")
-NEVER_S = 1e9  # nothing swims for so long
+if TYPE_CHECKING:
+    from caudal.tools.config.vehicle import Vehicle
+
+FOREVER_S = float("inf")
+LATEST_S = 1e9  # no run lasts as long
 PI_CHIPS = "chips"  # what a kind needs: --on emulated, or ...
-WIRE = "wire"  # ... a controller behind a wire
-LASTS_S = {"brown-out": 0.01}  # of chips: it is over at once, what it leaves is not
+WIRE = "wire"  # ... a controller on a HIL link
+LASTS_S = {"brown-out": 0.01}  # of chips: it is over at once, its consequences are not
 
 
 @dataclass(frozen=True)
 class Kind:
+    """A kind of fault: its family, its name, and the size and duration it may have."""
+
     family: str
     name: str
-    about: str
+    description: str
     size: str = ""  # what its size is; "": it has none
-    usual: float = 0.0  # its size by itself; of sensors a share of what they can read
+    default: float = 0.0  # size; of sensors a share of their range
     low: float = -1e9
     high: float = 1e9
-    lasts_s: float = EVER  # without FOR
+    lasts_s: float = FOREVER_S  # without FOR
     needs: str = ""
 
 
-def _share(family: str, name: str, about: str, usual: float, **more: Any) -> Kind:
-    return Kind(family, name, about, "share", usual, 0.0, 1.0, **more)
+def _share(family: str, name: str, description: str, default: float, needs: str = "") -> Kind:
+    return Kind(family, name, description, "share", default, 0.0, 1.0, needs=needs)
 
 
 KINDS = (
     Kind("sensor", "silent", "no readings"),
-    Kind("sensor", "stuck", "the same count for ever"),
-    Kind("sensor", "noisy", "noise on top", "standard deviation, in its unit", 0.02, 0.0),
-    Kind("sensor", "shifted", "a bias", "in its unit", 0.1),
-    Kind("sensor", "drifting", "a bias that grows", "in its unit, a second", 0.05),
-    Kind("sensor", "spikes", "every tenth reading is off", "in its unit", 0.3),
-    Kind("sensor", "scaled", "counts for too much or too little", "factor", 1.5, -100.0, 100.0),
+    Kind("sensor", "stuck", "keeps its last count"),
+    Kind("sensor", "noisy", "added noise", "standard deviation, in its unit", 0.02, 0.0),
+    Kind("sensor", "shifted", "a constant bias", "in its unit", 0.1),
+    Kind("sensor", "drifting", "a growing bias", "in its unit per second", 0.05),
+    Kind("sensor", "spikes", "an error in one of ten readings", "in its unit", 0.3),
+    Kind("sensor", "scaled", "a wrong scale", "factor", 1.5, -100.0, 100.0),
     Kind("sensor", "delayed", "readings come late", "s", 0.3, 0.0, 5.0),
-    Kind("sensor", "reads", "one value, whatever is true", "in its unit"),
-    Kind("actuator", "jammed", "stays where it is"),
-    Kind("actuator", "dead", "off, whatever it is told"),
-    _share("actuator", "weak", "does a share of what it is told", 0.5),
+    Kind("sensor", "reads", "one fixed value", "in its unit"),
+    Kind("actuator", "jammed", "stays in its position"),
+    Kind("actuator", "dead", "off, whatever its set-point"),
+    _share("actuator", "weak", "reaches a share of its set-point", 0.5),
     Kind("actuator", "slow", "follows with a lag", "s", 0.5, 0.01, 10.0),
-    Kind("actuator", "reversed", "mounted or wired the wrong way round"),
+    Kind("actuator", "reversed", "mounted or wired the wrong way around"),
     _share("actuator", "leaking", "its chamber loses a share of the pressure", 0.5),
-    Kind("bus", "silent", "no chip of it answers"),
-    Kind("bus", "hung", "the same, and the computer has noticed"),
-    Kind("wire", "cut", "nothing gets through", lasts_s=0.5, needs=WIRE),
-    _share("wire", "lossy", "frames lost", 0.3, needs=WIRE),
-    _share("wire", "corrupt", "frames damaged", 0.3, needs=WIRE),
-    _share("wire", "repeated", "frames come twice", 0.3, needs=WIRE),
-    Kind("process", "killed", "dead, and started anew after FOR", lasts_s=0.5, needs=WIRE),
-    Kind("process", "exception", "raises one"),
-    Kind("process", "nan", "gives what is no number"),
-    Kind("process", "stalled", "stands still for FOR", lasts_s=0.7),
-    Kind("power", "sags", "gives less", "V", 2.0, 0.0, 100.0),
-    Kind("power", "undervoltage", "the computer's supply is low"),
+    Kind("bus", "silent", "none of its chips responds"),
+    Kind("bus", "hung", "none of its chips responds, and the computer reports it"),
+    Kind("wire", "cut", "no frame gets through", lasts_s=0.5, needs=WIRE),
+    _share("wire", "lossy", "frames are lost", 0.3, needs=WIRE),
+    _share("wire", "corrupt", "frames are corrupted", 0.3, needs=WIRE),
+    _share("wire", "repeated", "frames are duplicated", 0.3, needs=WIRE),
+    Kind("process", "killed", "is killed, and restarts after FOR", lasts_s=0.5, needs=WIRE),
+    Kind("process", "exception", "raises an exception"),
+    Kind("process", "nan", "outputs NaN"),
+    Kind("process", "stalled", "stops for FOR", lasts_s=0.7),
+    Kind("power", "sags", "its voltage drops", "V", 2.0, 0.0, 100.0),
+    Kind("power", "undervoltage", "the computer's supply voltage is low"),
     Kind("power", "brown-out", "no pulses", lasts_s=0.1),
-    Kind("clock", "jumped", "the calendar's clock", lasts_s=1.0),
+    Kind("clock", "jumped", "the wall clock jumps", lasts_s=1.0),
     Kind("clock", "late", "ticks start late", "s", 0.03, 0.0, 0.45),
-    Kind("host", "hot", "the processor"),
-    Kind("host", "full", "no room for the log"),
-    Kind("host", "fails", "the disk takes no more"),
-    Kind("station", "silent", "a station, or a pilot in mode manual, was there and is no more"),
-    Kind("station", "floods", "more orders than a tick takes"),
-    Kind("station", "nonsense", "orders that make no sense"),
+    Kind("host", "hot", "the processor overheats"),
+    Kind("host", "full", "no space for the log"),
+    Kind("host", "fails", "writes to the disk fail"),
+    Kind("station", "silent", "a station, or a pilot in mode manual, times out"),
+    Kind("station", "floods", "more commands than a tick takes"),
+    Kind("station", "nonsense", "invalid commands"),
     Kind("station", "rearms", "disarms, and arms after FOR", lasts_s=0.2),
     *(
         Kind("chip", name, "see hal/emulated/faults.py", lasts_s=LASTS_S.get(name, 0.5), needs=PI_CHIPS)
@@ -86,7 +93,7 @@ KINDS = (
     ),
 )
 FAMILIES = tuple(dict.fromkeys(kind.family for kind in KINDS))
-WORDS = {  # targets that every vehicle has
+TARGETS = {  # that every vehicle has, by kind or family
     "wire": ("wire",),
     "killed": ("controller",),
     "exception": ("driver", "estimator", "guide", "controller"),
@@ -107,10 +114,12 @@ WORDS = {  # targets that every vehicle has
 
 @dataclass(frozen=True)
 class Fault:
+    """One fault of a run: a kind, its target, when it is on, and its size."""
+
     kind: Kind
     target: str
     at_s: float = 0.0
-    for_s: float = EVER
+    for_s: float = FOREVER_S
     period_s: float | None = None  # of an intermittent one: on for so long, off for so long
     size: float = 0.0
 
@@ -124,34 +133,37 @@ class Fault:
 
     @property
     def name(self) -> str:
+        """KIND:TARGET."""
         return f"{self.kind.name}:{self.target}"
 
     @property
     def until_s(self) -> float:
+        """When it ends."""
         return self.at_s + self.for_s
 
     def on(self, time_s: float) -> bool:
+        """Is it on at this time of the run?"""
         if not self.at_s <= time_s < self.until_s:
             return False
         return self.period_s is None or (time_s - self.at_s) / self.period_s % 2 < 1
 
 
-def upsets_of(vehicle: Any) -> dict[tuple[str, str], Kind]:
-    """All that can befall a vehicle: by name of the kind and target."""
-    for known, found in _FOUND:
+def possible_faults(vehicle: Vehicle) -> dict[tuple[str, str], Kind]:
+    """All faults that a vehicle can have: the kind by its name and target."""
+    for known, found in _CACHE:
         if known is vehicle:
             return found
-    _FOUND.append((vehicle, _upsets_of(vehicle)))
-    return _FOUND[-1][1]
+    _CACHE.append((vehicle, _possible_faults(vehicle)))
+    return _CACHE[-1][1]
 
 
-_FOUND: collections.deque = collections.deque(maxlen=4)  # of the vehicles asked for last
+_CACHE: collections.deque[tuple[Vehicle, dict[tuple[str, str], Kind]]] = collections.deque(maxlen=4)
 
 
-def _upsets_of(vehicle: Any) -> dict[tuple[str, str], Kind]:
+def _possible_faults(vehicle: Vehicle) -> dict[tuple[str, str], Kind]:
     settings, chips = vehicle.settings, chips_or_none(vehicle)
-    sensors = {s["name"]: s for s in settings["sensors"]}
-    targets: dict[str, Any] = {"sensor": list(sensors), "bus": ["bus"], "chip": []}
+    sensors = [s["name"] for s in settings["sensors"]]
+    targets = {"sensor": sensors, "bus": ["bus"], "chip": []}
     found: dict[tuple[str, str], Kind] = {}
     if chips:
         from caudal.hal.emulated.wiring import fault_targets
@@ -165,11 +177,12 @@ def _upsets_of(vehicle: Any) -> dict[tuple[str, str], Kind]:
         elif (kind.family, kind.name) == ("station", "silent"):
             manual = bool(settings["sticks"]) or settings["control"]["kind"] == "wrench"
             names = ["station", *(["pilot"] if manual else [])]
+        elif kind.family in targets:
+            names = targets[kind.family]
         else:
-            names = targets.get(kind.family) or WORDS.get(kind.name) or WORDS.get(kind.family, ())
-            names = [] if kind.family == "chip" and not chips else names
+            names = list(TARGETS.get(kind.name) or TARGETS[kind.family])
         for name in names:
-            found.setdefault((kind.name, name), kind)  # what a chip and the plant both can is the plant's
+            found.setdefault((kind.name, name), kind)  # of a chip's kind and the plant's, the plant's
     return found
 
 
@@ -177,7 +190,7 @@ def _able(name: str, map: str) -> bool:
     return {"leaking": map == "valve", "reversed": map != "valve"}.get(name, True)
 
 
-def chips_or_none(vehicle: Any) -> dict[str, Any] | None:
+def chips_or_none(vehicle: Vehicle) -> dict[str, Any] | None:
     """The vehicle's [pi] table, if it has one."""
     return pi_spec.read(vehicle.file, vehicle.settings) if "pi" in vehicle.file.tables else None
 
@@ -188,8 +201,8 @@ _TEXT = re.compile(
 )
 
 
-def read_fault(text: str, vehicle: Any, now_s: float = 0.0) -> Fault:
-    """Refuses in a sentence what makes no sense for this vehicle. Without AT it begins at `now_s`."""
+def read_fault(text: str, vehicle: Vehicle, now_s: float = 0.0) -> Fault:
+    """A fault from its text; a UsageError if this vehicle cannot have it. Without AT it begins at `now_s`."""
     match = _TEXT.fullmatch(text)
     try:
         if not match:
@@ -197,41 +210,42 @@ def read_fault(text: str, vehicle: Any, now_s: float = 0.0) -> Fault:
         at_s, for_s, period_s, size = (float(match[k]) if match[k] else None for k in (3, 4, 6, 7))
     except ValueError:
         raise UsageError(
-            f"fault {text}: write KIND:TARGET@AT+FOR/PERIOD*SIZE (only the first two are a must), "
+            f"fault {text}: write KIND:TARGET@AT+FOR/PERIOD*SIZE (only the first two are required), "
             "such as stuck:depth@12+3"
         ) from None
-    known = upsets_of(vehicle)
+    known = possible_faults(vehicle)
     name, target = match[1], match[2]
     kind = known.get((name, target))
     if kind is None:
         able = [place for kind_name, place in known if kind_name == name]
         if able:
-            raise UsageError(f"fault {text}: {name} is nothing for {target}; it is for {', '.join(able)}")
+            raise UsageError(f"fault {text}: {target} cannot have {name}; only {', '.join(able)} can")
         names = ", ".join(dict.fromkeys(kind_name for kind_name, _ in known))
         raise UsageError(f"fault {text}: there is no kind {name}; there are {names}")
     if size is not None and not (kind.size and kind.low <= size <= kind.high):
         takes = f"a size ({kind.size}) from {kind.low:g} to {kind.high:g}" if kind.size else "no size"
         raise UsageError(f"fault {text}: {name} takes {takes}")
     if for_s == 0 or period_s == 0:
-        raise UsageError(f"fault {text}: a time of 0 s is none; leave it out, or give more")
+        raise UsageError(f"fault {text}: FOR and PERIOD must be more than 0 s; raise it or leave it out")
     at_s = now_s if at_s is None else at_s
-    if not at_s < NEVER_S:
-        raise UsageError(f"fault {text}: second {at_s:g} never comes; give an earlier one")
+    if not at_s < LATEST_S:
+        raise UsageError(f"fault {text}: no run reaches second {at_s:g}; give an earlier one")
     fault = Fault(kind, target, at_s, kind.lasts_s if for_s is None else for_s, period_s)
-    return replace(fault, size=usual_size(kind, target, vehicle) if size is None else size)
+    return replace(fault, size=default_size(kind, target, vehicle) if size is None else size)
 
 
-def usual_size(kind: Kind, target: str, vehicle: Any) -> float:
-    """Where none is given. Of a sensor's, but for times and factors, a share of all that it can read."""
+def default_size(kind: Kind, target: str, vehicle: Vehicle) -> float:
+    """The size of a fault whose text gives none; of a sensor's in its unit a share of its range."""
     if kind.family != "sensor" or kind.size in ("s", "factor"):
-        return kind.usual
-    return float(f"{kind.usual * span_of(target, vehicle):.3g}")
+        return kind.default
+    return float(f"{kind.default * range_of(target, vehicle):.3g}")
 
 
-def span_of(sensor: str, vehicle: Any) -> float:
-    """From the lowest to the highest value that a sensor can read."""
+def range_of(sensor: str, vehicle: Vehicle) -> float:
+    """From the lowest to the highest value that a sensor can read, in its SI unit."""
     settings = next(s for s in vehicle.settings["sensors"] if s["name"] == sensor)
     if settings["map"] == "table":
-        return abs(max(settings["values"]) - min(settings["values"]))
+        values: list[float] = settings["values"]
+        return max(values) - min(values)
     map = build_sensor_map(settings)
-    return abs(map.to_si(settings["high_count"]) - map.to_si(settings["low_count"]))
+    return abs(float(map.to_si(settings["high_count"]) - map.to_si(settings["low_count"])))

@@ -1,41 +1,54 @@
-"""Programs that go wrong: a stage that raises or gives no number, a driver that raises, a disk that takes no more."""
+"""Faults of programs: a stage that raises an exception or outputs NaN, a driver that raises, a disk that is full."""
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from caudal.onboard.core.state import Estimate
+from caudal.onboard.core.loop import Loop, Stage
+from caudal.onboard.core.state import Estimate, State
 from caudal.tools.faults.kinds import Fault
 
+if TYPE_CHECKING:
+    from caudal.tools.faults.injector import FaultInjector
+
 NAN = float("nan")
-Switch = tuple[Callable[[], Any], Callable[[], Any]]
+Switch = tuple[Callable[[], object], Callable[[], object]]  # begin and end
+Step = Callable[[State], None]
 
 
-def _stage(instance: Any, target: str) -> Any:
-    """The estimator, the guide, or whoever has the last word before the gate."""
-    loop = instance.loop
+def _stage(loop: Loop, target: str) -> Stage:
     estimator = next(
         stage for stage in loop.estimators if stage.name == "estimate"
-    )  # not who hears actuators
-    return {"estimator": estimator, "guide": loop.stages[0], "controller": loop.stages[-1]}[target]
+    )  # not an actuator monitor
+    stages: dict[str, Stage] = {
+        "estimator": estimator,
+        "guide": loop.stages[0],
+        "controller": loop.stages[-1],
+    }
+    return stages[target]
 
 
-def raising(fault: Fault, instance: Any) -> Switch:
-    def bug(*_: Any) -> None:
-        raise ArithmeticError(f"made up by {fault.name}")
+def raise_exception(fault: Fault, injector: "FaultInjector") -> Switch:
+    """A stage or the driver raises an ArithmeticError in every tick."""
+
+    def bug(*_: object) -> None:
+        raise ArithmeticError(f"injected by {fault.name}")
 
     if fault.target == "driver":
-        held = instance.body.on_counts
-        return lambda: held.update({fault: bug}), lambda: held.pop(fault)
-    return _replaced(fault, instance, lambda step: bug)
+        effects = injector.body.on_counts
+        return lambda: effects.update({fault: bug}), lambda: effects.pop(fault)
+    return _replaced(fault, injector, lambda step: bug)
 
 
-def no_number(fault: Fault, instance: Any) -> Switch:
-    def make(step: Callable) -> Callable:
-        def wrong(state: Any) -> None:
+def output_nan(fault: Fault, injector: "FaultInjector") -> Switch:
+    """The estimator's estimates, or the controller's first command, are NaN in every tick."""
+
+    def make(step: Step) -> Step:
+        def wrong(state: State) -> None:
             step(state)
             if fault.target == "controller":
-                state.commands[0] = NAN
+                commands: list[Any] = state.commands
+                commands[0] = NAN
                 return
             for field in Estimate.FIELDS:
                 if getattr(state.estimate, field) is not None:
@@ -43,16 +56,16 @@ def no_number(fault: Fault, instance: Any) -> Switch:
 
         return wrong
 
-    return _replaced(fault, instance, make)
+    return _replaced(fault, injector, make)
 
 
-def _replaced(fault: Fault, instance: Any, make: Callable[[Callable], Callable]) -> Switch:
-    """Of the loop that there is when it begins; a controller that starts anew is a sound one."""
-    found: list[tuple[Any, Callable]] = []
+def _replaced(fault: Fault, injector: "FaultInjector", make: Callable[[Step], Step]) -> Switch:
+    """Replaces the step of a stage of the current loop. A restarted controller has a new loop without the fault."""
+    found: list[tuple[Stage, Step]] = []
 
     def begin() -> None:
-        if instance.loop is not None:
-            stage = _stage(instance, fault.target)
+        if injector.loop is not None:
+            stage = _stage(injector.loop, fault.target)
             found.append((stage, stage.step))
             stage.step = make(stage.step)
 
@@ -64,11 +77,11 @@ def _replaced(fault: Fault, instance: Any, make: Callable[[Callable], Callable])
     return begin, end
 
 
-PROCESS = {"exception": raising, "nan": no_number}
+PROCESS = {"exception": raise_exception, "nan": output_nan}
 
 
-def disk_full(injector: Any) -> Switch:
-    """As the kernel says it: the log's file becomes /dev/full. A recorder that has failed once stays so."""
+def disk_full(injector: "FaultInjector") -> Switch:
+    """The log's file becomes /dev/full. A recorder that has failed once stays so."""
 
     def begin() -> None:
         if injector.recorder:

@@ -19,7 +19,7 @@ from caudal.tools.common.output import UsageError
 from caudal.tools.common.resources import DEPLOY
 
 SOURCE = DEPLOY / "mcu" / "microbit_program.py"
-BELOW = "# ---- below this line it is sent as it stands\n"
+BELOW = "# ---- below this line it is sent to the board\n"
 LARGEST_FRAME = 32  # bytes: the board's buffer is small and nothing holds the sender back
 LARGEST_PROGRAM = 3600  # bytes of source; with more the board has no heap left to run in
 AT_ONCE = 48  # numbers of the table in one piece
@@ -138,8 +138,18 @@ def _table(angles: list[int]) -> list[str]:
 def _definitions() -> list[str]:
     """The program, one piece a definition or line."""
     text = SOURCE.read_text().partition(BELOW)[2]
-    lines = text.splitlines()
-    return [thin("\n".join(lines[node.lineno - 1 : node.end_lineno])) for node in ast.parse(text).body]
+    return [thin(ast.unparse(_bare(node))) for node in ast.parse(text).body]
+
+
+def _bare(node: ast.stmt) -> ast.stmt:
+    """A definition without its docstring and types, for which the board has no space."""
+    if isinstance(node, ast.FunctionDef):
+        node.returns = None
+        for argument in node.args.args:
+            argument.annotation = None
+        if ast.get_docstring(node):
+            del node.body[0]
+    return node
 
 
 def thin(source: str) -> str:

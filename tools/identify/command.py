@@ -1,10 +1,10 @@
-"""Finds a vehicle's inertia, drag and weight from logs of its own motion, with standard errors.
+"""Identifies a vehicle's inertia, drag and weight from logs of its motion, with standard errors.
 
-Track an excitation trajectory (caudal excite, caudal run), give its log here. Forces come from the recorded pulses
-through the thrusters' maps, motion from the recorded readings. A standard error covers chance; a thruster's map that is
-off, or a force that the model lacks (a tether's twist), shifts parameters by more. Those that the logs cannot show are
-named and kept as the vehicle file has them; pairs that cannot be told apart are named too. R2 compares velocities of a
-simulation by the wrench alone with the measured ones: how well the model foretells, not that its parameters are right.
+Follow an excitation trajectory (caudal excite, caudal run) and give its log here. Forces are computed from the recorded
+pulses by the thrusters' maps, motion from the recorded readings. A standard error covers noise only; a wrong thruster
+map, or a force that the model lacks (a tether's twist), shifts parameters by more. Parameters that the logs cannot show
+keep the values of the vehicle file and are listed, and so are pairs that cannot be separated. R2 compares the measured
+velocities with a simulation from the wrench alone: how well the model predicts, not whether its parameters are right.
 """
 
 import argparse
@@ -28,9 +28,10 @@ from caudal.tools.identify.trajectory import Track, track
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
+    """Adds the options of `caudal identify`."""
     options.add_vehicle(command)
     command.add_argument(
-        "logs", metavar="LOG", nargs="+", type=Path, help="logs to identify the vehicle from"
+        "logs", metavar="LOG", nargs="+", type=Path, help="logs from which to identify the vehicle"
     )
     command.add_argument(
         "--on",
@@ -38,33 +39,34 @@ def arguments(command: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         default=[],
-        help="logs to try the model on that it has not seen",
+        help="other logs, on which to validate the model",
     )
     command.add_argument(
-        "--model", choices=("linear", "quadratic"), default="linear", help="of the drag (default: linear)"
+        "--model", choices=("linear", "quadratic"), default="linear", help="the drag model (default: linear)"
     )
     command.add_argument(
         "--freedoms", type=int, choices=(4, 6), default=4,
-        help="4: surge, sway, heave, yaw of a vehicle held level (default); 6: roll and pitch too",
+        help="4: surge, sway, heave, yaw of a level vehicle (default); 6: roll and pitch too",
     )  # fmt: skip
     command.add_argument(
         "--write", metavar="FILE", type=Path,
-        help="a vehicle file, whose [control.model] is replaced, or a new file for caudal run --with",
+        help="a vehicle file, in which [control.model] is replaced, or a new file for caudal run --with",
     )  # fmt: skip
     options.add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Identifies the model, writes it if asked, and prints parameters and R2."""
     file = VehicleFile.open(vehicles.find(args.vehicle), [])
     name, base = file.read("name", str), read_model(file)
     if args.write:
         model_file.check(args.write, name)
-    # all are read before any is smoothed: a wrong one should be refused at once
+    # read all logs before smoothing, so that a wrong one is rejected at once
     motions, others = (
         [m for path in paths for m in read_motions(path, name)] for paths in (args.logs, args.on)
     )
     tracks, unseen = _tracks(motions), _tracks(others)
-    with output.slow_notice("compiling the simulation, which the first time takes some seconds", 15.0):
+    with output.slow_notice("compiling the simulation; the first time, this takes some seconds", 15.0):
         identified = identify(tracks, base, args.freedoms, args.model, output.note)
     seen_as = [predict(identified.model, one, identified.rows) for one in tracks]
     unseen_as = [predict(identified.model, one, identified.rows) for one in unseen]
@@ -72,10 +74,13 @@ def run(args: argparse.Namespace) -> int:
     if args.write:
         text = model_file.section(identified.model, identified.found, identified.not_found, sources)
         model_file.write(args.write, text, name)
-    picture = args.write.with_suffix(".svg") if args.write else Path("runs") / f"{name}-identify.svg"
-    _draw(picture, identified, tracks, seen_as, unseen, unseen_as, known_names(base, ()))
+    plot = args.write.with_suffix(".svg") if args.write else Path("runs") / f"{name}-identify.svg"
+    from caudal.tools.identify.plot import draw  # matplotlib takes a second to load
+
+    shown = [*zip(tracks[:1], seen_as, strict=False), *zip(unseen[:1], unseen_as, strict=False)]
+    draw(plot, identified, shown, known_names(base, ()))
     result = summarise(name, args, identified, tracks, seen_as, unseen_as, known_names(base, ()))
-    result["picture"] = str(picture)
+    result["picture"] = str(plot)
     if args.json:
         output.as_json(result)
     else:
@@ -91,19 +96,14 @@ def _tracks(motions: list[Motion]) -> list[Track]:
     return tracks
 
 
-def _draw(picture, identified, tracks, seen_as, unseen, unseen_as, base) -> None:
-    from caudal.tools.identify.plot import draw  # matplotlib takes a second to load
-
-    shown = [*zip(tracks[:1], seen_as, strict=False), *zip(unseen[:1], unseen_as, strict=False)]
-    draw(picture, identified, shown, base)
-
-
 def summarise(
     name: str, args: argparse.Namespace, identified: Identified, tracks: list[Track],
     seen_as: list[Prediction], unseen_as: list[Prediction], base: dict[str, float],
 ) -> dict[str, Any]:  # fmt: skip
+    """All results as JSON values."""
     fit = identified.fit
-    pushes = dict(zip((FREEDOMS[row] for row in identified.rows), fit.pushes.strength.tolist(), strict=True))
+    freedoms = (FREEDOMS[row] for row in identified.rows)
+    disturbances = dict(zip(freedoms, fit.disturbances.strength.tolist(), strict=True))
     return {
         "vehicle": name,
         "logs": [str(path) for path in args.logs],
@@ -122,13 +122,13 @@ def summarise(
             for one in identified.found
         ],
         "not_found": identified.not_found,
-        "cannot_tell_apart": [list(pair) for pair in identified.together],
+        "cannot_tell_apart": [list(pair) for pair in identified.correlated],
         "condition_number": identified.conditions[0],
         "scaled_condition_number": identified.conditions[1],
         "inertia_was_forced": identified.constrained,
-        "settled": fit.settled,
-        "unknown_pushes_m_s2_or_rad_s2": pushes,
-        "unknown_pushes_memory_s": fit.pushes.memory_s,
+        "settled": fit.converged,
+        "unknown_pushes_m_s2_or_rad_s2": disturbances,
+        "unknown_pushes_memory_s": fit.disturbances.memory_s,
         "age_of_readings_s": {key: float(np.mean(ages)) for key, ages in identified.ages_s.items()},
         "readings_left_out": sum(one.dropped for one in tracks),
         "r2": {one.name: one.r2 for one in seen_as},
@@ -139,7 +139,7 @@ def summarise(
 
 
 def _worst(predictions: list[Prediction]) -> dict[str, float | None]:
-    """Per freedom, over all runs."""
+    """The lowest R2 of each freedom over all runs."""
     worst: dict[str, float | None] = {}
     for one in predictions:
         for freedom, r2 in one.r2.items():
@@ -149,27 +149,28 @@ def _worst(predictions: list[Prediction]) -> dict[str, float | None]:
 
 
 def show(result: dict[str, Any]) -> None:
+    """Prints parameters, warnings and R2."""
     print(f"{result['vehicle']}, identified from {result['seconds']:.0f} s in {', '.join(result['logs'])}")
     rows = [
         (p["name"], p["value"], f"+- {p['standard_error']:.2g}", p["unit"], p["vehicle_file"])
         for p in result["parameters"]
     ]
-    output.table(rows, ("parameter", "found", "standard error", "unit", "vehicle file"))
+    output.table(rows, ("parameter", "identified", "standard error", "unit", "vehicle file"))
     if result["not_found"]:
         print(
-            f"Not to be found in these logs, kept as in the vehicle file: {', '.join(result['not_found'])}."
+            f"These logs do not show {', '.join(result['not_found'])}; the values of the vehicle file were kept."
         )
     for one, other, correlation in result["cannot_tell_apart"]:
-        print(
-            f"{one} and {other} cannot be told apart: their errors go together (correlation {correlation:.3f})."
-        )
+        print(f"{one} and {other} cannot be separated: their errors are correlated ({correlation:.3f}).")
     if not result["settled"]:
-        print("The fit did not settle: take the numbers as a start, and give it longer or livelier logs.")
+        print(
+            "The fit did not converge: use the values as a first guess only, and give longer or more exciting logs."
+        )
     freedoms = list(next(iter(result["r2"].values())))
     seen = [(f"R2 of {name}", *r2.values()) for name, r2 in result["r2"].items()]
     seen += [(f"R2 of {name}, unseen", *r2.values()) for name, r2 in result["r2_unseen"].items()]
     output.table(seen, ("", *freedoms))
     ages = ", ".join(f"{name} {1000 * age:.0f} ms" for name, age in result["age_of_readings_s"].items())
     output.table(
-        [("readings are old by", ages), ("written", result["written"]), ("picture", result["picture"])]
+        [("delay of readings", ages), ("written", result["written"]), ("picture", result["picture"])]
     )

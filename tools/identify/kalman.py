@@ -1,16 +1,16 @@
-"""A Kalman filter that tells how well parameters explain a run, and where they should go.
+"""A Kalman filter that gives the likelihood of parameters for a run, and its derivatives in the parameters.
 
-The run's true state is its smoothed track plus a small error x, which the equations of motion carry from node to node:
+The run's true state is its smoothed track plus a small error x, which the equations of motion propagate:
 
-    x' = F x + e + E (change of the parameters) + pushes,     reading = H x + noise
+    x' = F x + e + E (change of the parameters) + disturbances,     reading = H x + noise
 
-e is where one step of the model misses the track's next node. The filter runs on all of this at once: beside x it
-carries what x would change by with every parameter, every gyro's bias and every sensor's age. What a reading adds to
-what was expected of it (its innovation) is white if noise and pushes are what they are said to be, so least squares
-on the innovations give the likeliest parameters, and their normal equations an honest covariance.
+e is the difference between one step of the model and the track's next node. With x, the filter propagates the
+derivatives of x by every parameter, every gyro's bias and every sensor's delay. The innovations of the readings are
+white if noise and disturbances have the assumed strengths, so that least squares on the innovations gives the most
+likely parameters, and their normal equations give the right covariance.
 
-F and E are taken where the filter was the last time, not on the track: the track knows what came later, and so would
-mistake noise for its cause.
+F and E are evaluated at the filter's previous estimate, not on the track: the track depends on later readings, so that
+noise would look like its own cause.
 """
 
 import math
@@ -20,35 +20,39 @@ import numpy as np
 
 from caudal.sim_plant.base.jit import compiled, inner
 
+Array = np.ndarray
+
 
 class Linear(NamedTuple):
-    """A run made linear about its track, for n error states, then as many push states as freedoms."""
+    """A run linearized about its track: n error states, then a disturbance state per freedom."""
 
     carry: np.ndarray  # F, (step, n, n)
     miss: np.ndarray  # (step, n, 1 + parameters): e, then E
-    push: np.ndarray  # (step, n, freedom)
-    node: np.ndarray  # of every reading, in time's order: the node before it
-    share: np.ndarray  # of the step to the next one
-    state: np.ndarray  # which error state it shows
-    bias: np.ndarray  # which bias is in it, or -1
-    age: np.ndarray  # which age,
-    slope: np.ndarray  # and what a second of it does
-    off: np.ndarray  # reading less track
+    push: np.ndarray  # (step, n, freedom): effect of disturbances
+    node: np.ndarray  # of every reading, ordered by time: the node before it
+    share: np.ndarray  # its share of the step to the next node
+    state: np.ndarray  # the error state it measures
+    bias: np.ndarray  # the bias in it, or -1
+    age: np.ndarray  # the delay in it,
+    slope: np.ndarray  # and its effect per second of delay
+    off: np.ndarray  # reading minus track
     variance: np.ndarray
     biases: int
     ages: int
 
 
 class Sums(NamedTuple):
-    squares: np.ndarray  # (1 + parameters + biases + ages) square: of the innovations and their derivatives
+    """Sums over the readings of a run."""
+
+    squares: np.ndarray  # (1 + parameters + biases + delays) square: of the innovations and their derivatives
     log_variance: float  # sum of the logarithms of the innovations' variances
-    path: np.ndarray  # (step, n): the error as known at every node from what came up to there
+    path: np.ndarray  # (step, n): the error at every node, estimated from the readings up to there
 
 
 def run_filter(
     linear: Linear, spread: np.ndarray, strength: np.ndarray, memory_s: float, step_s: float
 ) -> Sums:
-    """`spread` is what the track may be off at its start; `strength` that of each freedom's push, one deviation."""
+    """Runs the filter. Standard deviations: `spread` of the track at its start, `strength` of each disturbance."""
     steps, n, columns = linear.miss.shape
     freedoms = linear.push.shape[2]
     size, width = n + freedoms, columns + linear.biases + linear.ages
@@ -63,8 +67,8 @@ def run_filter(
 
 
 @inner
-def _spread(f, p, n, size, keep, fresh, fp, ft):
-    """p = F p F' + what the pushes add in a step. Sums run along rows: a processor then does several at once."""
+def _spread(f: Array, p: Array, n: int, size: int, keep: float, fresh: Array, fp: Array, ft: Array) -> None:
+    """p = F p F' + the disturbances of a step. Sums are along rows, so that the processor vectorizes them."""
     for i in range(n):
         for j in range(size):
             fp[i, j] = 0.0
@@ -87,13 +91,13 @@ def _spread(f, p, n, size, keep, fresh, fp, ft):
             p[i, j] = fp[i, j] * keep
     for i in range(n, size):
         p[i, i] += fresh[i - n]
-    for i in range(size):  # rounding must not make it lopsided
+    for i in range(size):  # keep it symmetric despite rounding
         for j in range(i):
             p[i, j] = p[j, i] = 0.5 * (p[i, j] + p[j, i])
 
 
 @inner
-def _advance(f, x, miss, n, size, keep, fx):
+def _advance(f: Array, x: Array, miss: Array, n: int, size: int, keep: float, fx: Array) -> None:
     """x = F x + e in every column."""
     width, columns = x.shape[1], miss.shape[1]
     for i in range(n):
@@ -113,14 +117,16 @@ def _advance(f, x, miss, n, size, keep, fx):
 
 @compiled
 def _filter(
-    carry, miss, push, node, share, state, bias, age, slope, off, variance, biases, keep, fresh, p, x, squares,
-    path, work, line,
-):  # fmt: skip
+    carry: Array, miss: Array, push: Array, node: Array, share: Array, state: Array, bias: Array, age: Array,
+    slope: Array, off: Array, variance: Array, biases: int, keep: float, fresh: Array, p: Array, x: Array,
+    squares: Array, path: Array, work: Array, line: Array,
+) -> float:  # fmt: skip
+    """Fills `squares` and `path`; the sum of the logarithms of the innovations' variances."""
     steps, n, columns = miss.shape
     freedoms = push.shape[2]
     size, width = n + freedoms, squares.shape[0]
     f, fp, ft, fx = work[0], work[1], work[2], work[3]
-    h, gain, news = line[0], line[1], line[2]
+    h, gain, innovation = line[0], line[1], line[2]
     log_variance = 0.0
     at = 0
     for k in range(steps):
@@ -137,29 +143,29 @@ def _filter(
                 gain[j] = 0.0
             h[seen] += 1.0 - s
             for c in range(width):
-                news[c] = -s * miss[k, seen, c] if c < columns else 0.0
-            news[0] += off[at]
+                innovation[c] = -s * miss[k, seen, c] if c < columns else 0.0
+            innovation[0] += off[at]
             if bias[at] >= 0:
-                news[columns + bias[at]] -= 1.0
-            news[columns + biases + age[at]] -= slope[at]
+                innovation[columns + bias[at]] -= 1.0
+            innovation[columns + biases + age[at]] -= slope[at]
             for i in range(size):
                 part = h[i]
                 if part != 0.0:
                     for j in range(size):
                         gain[j] += part * p[i, j]
                     for c in range(width):
-                        news[c] -= part * x[i, c]
+                        innovation[c] -= part * x[i, c]
             total = variance[at]
             for i in range(size):
                 total += h[i] * gain[i]
             for c in range(width):
-                part = news[c] / total
+                part = innovation[c] / total
                 for d in range(c + 1):
-                    squares[c, d] += part * news[d]
+                    squares[c, d] += part * innovation[d]
             for i in range(size):
                 part = gain[i] / total
                 for c in range(width):
-                    x[i, c] += part * news[c]
+                    x[i, c] += part * innovation[c]
                 for j in range(size):
                     p[i, j] -= part * gain[j]
             log_variance += math.log(total)

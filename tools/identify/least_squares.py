@@ -1,9 +1,8 @@
-"""Least squares on the equations of motion: the wrench against what the smoothed motion says it should be.
+"""Least squares on the equations of motion: the wrench compared with the wrench of the smoothed motion.
 
-Both sides go through one blur, as wide as the widest of the smoothing's: what the smoothing took away from the
-accelerations is then missing in the wrench too, and no mass comes out too large or too small for it. Rows (freedoms)
-are weighted by what is left over in each. If the inertia comes out as none a body can have, it is sought again among
-those that are: M = L L'.
+Both sides pass the same low-pass filter, as wide as the widest smoothing: what the smoothing removed from accelerations
+is then removed from the wrench too, so that masses are not biased. Rows (freedoms) are weighted by their residuals. If
+the inertia is not positive definite, it is fitted again as M = L L'.
 """
 
 from collections.abc import Sequence
@@ -17,17 +16,19 @@ from caudal.tools.identify.motion import STEP_S
 from caudal.tools.identify.rigid_body_model import Matrices, coefficients, features, matrices, regressor
 from caudal.tools.identify.trajectory import Track
 
-EDGE_S = 2.0  # curves are loose at their ends
+EDGE_S = 2.0  # curves are less accurate at their ends
 
 
-class Squares(NamedTuple):
+class LeastSquaresFit(NamedTuple):
+    """Parameters by least squares."""
+
     values: dict[str, float]
-    left_over: np.ndarray  # N or N m in each row, one standard deviation
-    constrained: bool  # the inertia had to be forced to be one
+    residual: np.ndarray  # N or N m in each row, one standard deviation
+    constrained: bool  # the inertia had to be fitted as M = L L'
 
 
 def known_names(base: Matrices, sought: Sequence[str]) -> dict[str, float]:
-    """Entries of the vehicle file's own model that are not sought: taken as they are."""
+    """Entries of the vehicle file's model that are not identified, by name."""
     known = {}
     for i in range(6):
         for j in range(6):
@@ -41,8 +42,10 @@ def known_names(base: Matrices, sought: Sequence[str]) -> dict[str, float]:
     return {name: float(value) for name, value in known.items() if name not in sought}
 
 
-def equations(tracks: Sequence[Track], names: Sequence[str], rows: Sequence[int], base: Matrices):
-    """Y and the wrench, both blurred: (sample, row, parameter) and (sample, row)."""
+def equations(
+    tracks: Sequence[Track], names: Sequence[str], rows: Sequence[int], base: Matrices
+) -> tuple[np.ndarray, np.ndarray]:
+    """Y and the wrench, both filtered: (sample, row, parameter) and (sample, row)."""
     known = known_names(base, names)
     s, s_known = coefficients(names, rows), coefficients(list(known), rows)
     ys, wrenches = [], []
@@ -62,7 +65,10 @@ def _at_nodes(means: np.ndarray) -> np.ndarray:
     return np.vstack([means[:1], 0.5 * (means[1:] + means[:-1]), means[-1:]])
 
 
-def solve(tracks: Sequence[Track], names: Sequence[str], rows: Sequence[int], base: Matrices) -> Squares:
+def solve(
+    tracks: Sequence[Track], names: Sequence[str], rows: Sequence[int], base: Matrices
+) -> LeastSquaresFit:
+    """Fits the parameters `names` of the freedoms `rows`; others are as in `base`."""
     y, wrench = equations(tracks, names, rows, base)
     weight = np.ones(len(rows))
     for _ in range(3):
@@ -71,17 +77,17 @@ def solve(tracks: Sequence[Track], names: Sequence[str], rows: Sequence[int], ba
         size = np.linalg.norm(a, axis=0)
         size[size == 0] = 1.0
         x = np.linalg.lstsq(a / size, b, rcond=1e-10)[0] / size
-        left_over = np.sqrt(np.mean((wrench - y @ x) ** 2, axis=0))
-        weight = 1 / np.maximum(left_over, 1e-6)
+        residual = np.sqrt(np.mean((wrench - y @ x) ** 2, axis=0))
+        weight = 1 / np.maximum(residual, 1e-6)
     values = dict(zip(names, x.tolist(), strict=True))
     if is_inertia(matrices(values, base), rows):
-        return Squares(values, left_over, False)
+        return LeastSquaresFit(values, residual, False)
     values = _with_an_inertia(a, b, names, rows, base, values)
-    return Squares(values, left_over, True)
+    return LeastSquaresFit(values, residual, True)
 
 
 def is_inertia(model: Matrices, rows: Sequence[int]) -> bool:
-    """Positive definite in the freedoms that move, and not by a hair."""
+    """Is the inertia of these freedoms positive definite, with a margin?"""
     part = model.inertia[np.ix_(list(rows), list(rows))]
     if (np.diag(part) <= 0).any():
         return False
@@ -93,7 +99,7 @@ def _with_an_inertia(
     a: np.ndarray, b: np.ndarray, names: Sequence[str], rows: Sequence[int], base: Matrices,
     start: dict[str, float],
 ) -> dict[str, float]:  # fmt: skip
-    """Least squares over L of M = L L' and the other parameters; from the vehicle file's own inertia."""
+    """Least squares in L of M = L L' and the other parameters, starting at the vehicle file's inertia."""
     q, r = np.linalg.qr(a)
     right = q.T @ b
     index = list(rows)

@@ -1,4 +1,4 @@
-"""A run made linear: every step of the model is simulated from where the vehicle was thought to be, and nudged."""
+"""Linearizes a run: simulates every step of the model from the estimated state, and with perturbations."""
 
 import numpy as np
 
@@ -8,15 +8,15 @@ from caudal.tools.identify.rigid_body_model import ALL, LEVEL
 from caudal.tools.identify.shooting import shoot
 from caudal.tools.identify.trajectory import GYROS, Track
 
-NUDGE = 1e-6  # of a state
-PUSH_NUDGE = 1e-4  # m/s2, rad/s2
-CLOCKS = {"x": "position", "y": "position"}  # sensors that share an age: one camera
-LOOSE = 10.0  # a curve may be off by so much more at its start than in its middle
-AT_ONCE = 8  # models simulated together: all of them would fill the memory
+NUDGE = 1e-6  # perturbation of a state
+PUSH_NUDGE = 1e-4  # of a disturbance, m/s2, rad/s2
+CLOCKS = {"x": "position", "y": "position"}  # sensors with the same delay: one camera
+LOOSE = 10.0  # error of a curve at its start, as a multiple of that in its middle
+AT_ONCE = 8  # models simulated together; all of them would need too much memory
 
 
-class Line:
-    """What of a run does not change with the parameters: its readings, and where they stand."""
+class LinearizedRun:
+    """A run with its readings, linearized for any parameters."""
 
     def __init__(self, track: Track, level: bool) -> None:
         self.track, self.level = track, level
@@ -32,13 +32,13 @@ class Line:
         merged = [np.concatenate(column) for column in zip(*parts, strict=True)]
         order = np.lexsort((merged[1], merged[0]))
         self._in_order = [column[order] for column in merged]
-        self.path = np.zeros((len(track.motion.wrench), len(self.free)))  # where it was, less the track
-        self.aside = np.zeros(len(self.gyros) + len(self.aged))  # biases, then ages in s
+        self.path = np.zeros((len(track.motion.wrench), len(self.free)))  # estimated error of the track
+        self.aside = np.zeros(len(self.gyros) + len(self.aged))  # biases, then delays in s
         off = [track.error(freedom, derivative) for derivative in (0, 1) for freedom in self.freedoms]
         self.spread = LOOSE * np.array(off)
 
     def _readings(self, name: str, noise: float) -> tuple[np.ndarray, ...]:
-        """Readings of one sensor less the track; those within one step are made one."""
+        """Readings of one sensor minus the track, averaged within each step."""
         motion = self.track.motion
         time_s, value = motion.readings[name]
         at = (time_s - motion.start_s) / STEP_S
@@ -57,7 +57,7 @@ class Line:
         return node, share, state, bias, age, off, noise**2 / count
 
     def linear(self, models: np.ndarray, nudge: np.ndarray) -> Linear:
-        """models[0] is the present one, models[1 + k] has parameter k larger by nudge[k]."""
+        """The linearization. models[0] is the present one; in models[1 + k] parameter k is larger by nudge[k]."""
         states = self.track.states[:-1].copy()
         states[:, self.free] += self.path
         free, steps = self.free, len(self.track.motion.wrench)
@@ -83,7 +83,7 @@ class Line:
         carry = slopes[:, :, parameters:pushed]
         miss = base - np.einsum("sij,sj->si", carry, self.path) - self.track.states[1:, free]
         node, share, shown, bias, age, off, variance = self._in_order
-        # how fast each reading changes, from the step before it: what its own noise had a part in would mislead
+        # the rate of each reading, from the step before it, as later steps depend on its own noise
         slope = (states[:, free] - base)[np.maximum(node - 1, 0), shown] / STEP_S
         return Linear(
             np.ascontiguousarray(carry), np.concatenate([miss[:, :, None], slopes[:, :, :parameters]], axis=2),
@@ -92,7 +92,7 @@ class Line:
         )  # fmt: skip
 
     def _step(self, models: np.ndarray, starts: np.ndarray, push: np.ndarray | None = None) -> np.ndarray:
-        """(model, step, free state) one step on."""
+        """The states one step later: (model, step, free state)."""
         first = np.arange(starts.shape[1])
         held = self.track.held if self.level else None
         states, _ = shoot(models, starts, first, 1, self.track.motion.wrench, held, push)

@@ -1,4 +1,4 @@
-"""An identified model as [control.model] of a vehicle file: into the file itself, or into one of its own."""
+"""Writes an identified model as [control.model], into a vehicle file or a new file."""
 
 import re
 import tomllib
@@ -7,18 +7,18 @@ from pathlib import Path
 
 from caudal.tools.common.output import UsageError
 from caudal.tools.identify.rigid_body_model import Matrices
-from caudal.tools.identify.standard_errors import Found
+from caudal.tools.identify.standard_errors import Parameter
 
 HEADER = re.compile(r"^\[control\.model\][ \t]*(#.*)?$")
-ANY_HEADER = re.compile(r"^\s*\[\[?\s*[A-Za-z_\"']")  # not a row of numbers
+ANY_HEADER = re.compile(r"^\s*\[\[?\s*[A-Za-z_\"']")  # but not a row of numbers
 
 
-def section(model: Matrices, found: Sequence[Found], kept: Sequence[str], sources: Sequence[str]) -> str:
-    """The table as text, with standard errors and where they come from beside it."""
+def section(model: Matrices, found: Sequence[Parameter], kept: Sequence[str], sources: Sequence[str]) -> str:
+    """The text of the table, with standard errors and the names of the logs."""
     lines = ["[control.model]", f"# Identified from {', '.join(sources)}; value +- one standard error:"]
     lines += [f"#   {one.name} {_number(one.value)} +- {one.error:.2g} {one.unit}" for one in found]
     if kept:
-        lines.append(f"# Not to be found in these logs, kept as they were: {', '.join(kept)}.")
+        lines.append(f"# Not shown by these logs, so not changed: {', '.join(kept)}.")
     for key, matrix in (("inertia", model.inertia), ("drag", model.drag)):
         lines += [f"{key} = [", *(f"  [{', '.join(map(_number, row))}]," for row in matrix), "]"]
     lines.append(f"quadratic = [{', '.join(map(_number, model.quadratic))}]")
@@ -29,20 +29,21 @@ def section(model: Matrices, found: Sequence[Found], kept: Sequence[str], source
 
 
 def _number(value: float) -> str:
-    """Six digits, and a float to TOML."""
+    """A number with six digits, as a float in TOML."""
     text = f"{float(value) + 0.0:.6g}"
     return text if any(c in text for c in ".en") else text + ".0"
 
 
 def check(path: Path, vehicle: str) -> None:
-    """Refuse before the work what could not be written after it."""
+    """A UsageError if the model cannot be written here. Call it before the work."""
     if path.exists():
         _split(path, _read(path), vehicle)
     elif path.suffix != ".toml":
-        raise UsageError(f"{path} is no .toml file; a model is written as TOML")
+        raise UsageError(f"{path} is not a .toml file; a model is written as TOML")
 
 
 def write(path: Path, text: str, vehicle: str) -> None:
+    """Replaces the table in an existing file, or writes a new file."""
     try:
         if path.exists():
             old = _read(path)
@@ -52,11 +53,11 @@ def write(path: Path, text: str, vehicle: str) -> None:
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
             use = f"caudal run {vehicle} --with {path.name} uses it"
-            new = f"# What caudal identify found of {vehicle}; {use}.\n\n{text}"
+            new = f"# Model of {vehicle} by caudal identify; {use}.\n\n{text}"
         path.write_bytes(new.encode())
     except OSError as error:
         raise UsageError(
-            f"cannot write {path}: {error.strerror}; choose another place with --write"
+            f"cannot write {path}: {error.strerror}; choose another file with --write"
         ) from error
 
 
@@ -65,27 +66,27 @@ def _read(path: Path) -> str:
         return path.read_bytes().decode()
     except (OSError, UnicodeDecodeError):
         raise UsageError(
-            f"{path} is there and is no vehicle file; choose another place with --write"
+            f"{path} exists and is not a vehicle file; choose another file with --write"
         ) from None
 
 
 def _split(path: Path, text: str, vehicle: str) -> tuple[str, str]:
-    """What stands before the table and what stands after it; comments above the next table are its own."""
+    """The text before and after the table; comments above the next table belong to that."""
     try:
         tables = tomllib.loads(text.removeprefix("\ufeff"))
     except ValueError:
         raise UsageError(
-            f"{path} is there and is no vehicle file; choose another place with --write"
+            f"{path} exists and is not a vehicle file; choose another file with --write"
         ) from None
     if tables.get("name", vehicle) != vehicle:
         raise UsageError(
-            f"{path} is a file of {tables['name']}, not of {vehicle}; choose another place with --write"
+            f"{path} is a file of {tables['name']}, not of {vehicle}; choose another file with --write"
         )
     lines = text.splitlines(keepends=True)
     starts = [k for k, line in enumerate(lines) if HEADER.match(line.rstrip("\r\n"))]
     if len(starts) != 1:
         raise UsageError(
-            f"{path} is there and has no [control.model] to replace; choose another place with --write"
+            f"{path} exists and has no [control.model] to replace; choose another file with --write"
         )
     end = next((k for k in range(starts[0] + 1, len(lines)) if ANY_HEADER.match(lines[k])), len(lines))
     while end > starts[0] + 1 and (not lines[end - 1].strip() or lines[end - 1].lstrip().startswith("#")):
@@ -94,9 +95,11 @@ def _split(path: Path, text: str, vehicle: str) -> tuple[str, str]:
 
 
 def _check_rest(path: Path, old: str, new: str) -> None:
-    """Everything but the table must read as before."""
+    """A UsageError if anything but the table has changed."""
     tables = [tomllib.loads(text.removeprefix("\ufeff")) for text in (old, new)]
     for one in tables:
         one["control"].pop("model")
     if tables[0] != tables[1]:
-        raise UsageError(f"{path} was left as it is: its [control.model] cannot be told from its neighbours")
+        raise UsageError(
+            f"{path} was not changed: the end of its [control.model] is not clear; replace it by hand"
+        )

@@ -1,4 +1,4 @@
-"""One picture of an identification: velocities measured and foretold, and every parameter with its error."""
+"""Plots an identification: measured and simulated velocities, and every parameter with its error."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from caudal.tools.identify.trajectory import Track
 def draw(
     path: Path, identified: Identified, shown: Sequence[tuple[Track, Prediction]], base: dict[str, float]
 ) -> None:
-    """`shown` are a run that was fitted and, if there is one, a run that was not."""
+    """Writes the plot. `shown`: a fitted run and, if there is one, a validation run."""
     plt = pyplot()
     rows = identified.rows
     figure, axes = plt.subplots(
@@ -31,7 +31,7 @@ def draw(
             axis.plot(time_s[thin], track.velocity[thin, row], color="0.6", linewidth=2, label="measured")
             axis.plot(time_s[thin], prediction.velocity[thin, row], linewidth=0.8, label="simulated")
             r2 = prediction.r2[name]
-            fits = "hardly moved" if r2 is None else f"R2 {r2:.4f}"
+            fits = "too little motion" if r2 is None else f"R2 {r2:.4f}"
             axis.set(ylabel=f"{name}, {'m/s' if row < 3 else 'rad/s'}", title=f"{track.motion.name}: {fits}")
         axes[0][column].legend(loc="upper right")
         axes[len(rows) - 1][column].set(xlabel="time, s")
@@ -41,21 +41,29 @@ def draw(
         np.array([f.value for f in identified.found]),
         np.array([f.error for f in identified.found]),
     )
-    size = np.maximum(np.abs(values), 2 * spread)  # so that each stands near 1, or near 0 if it is none
+    size = np.maximum(np.abs(values), 2 * spread)  # so that values are near 1, or near 0 if uncertain
     places = np.arange(len(values))
     bars.errorbar(
-        places, values / size, 2 * spread / size, fmt="o", markersize=4, capsize=3, label="found, two errors"
+        places,
+        values / size,
+        2 * spread / size,
+        fmt="o",
+        markersize=4,
+        capsize=3,
+        label="identified, with two standard errors",
     )
     file = np.array([base.get(f.name, 0.0) for f in identified.found]) / size
     bars.plot(places, np.clip(file, -2, 2), "x", color="tab:red", label="vehicle file")
     bars.set_xticks(places, [f"{f.name}\n{f.value:.3g}" for f in identified.found], fontsize=7)
-    bars.set(ylabel="in units of its own size")
+    bars.set(ylabel="relative to its size")
     bars.legend(loc="lower left")
     bars.grid(alpha=0.3)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path)
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+        raise UsageError(
+            f"cannot write {path}: {error.strerror}; choose another file with --write"
+        ) from error
     finally:
         plt.close(figure)

@@ -1,8 +1,8 @@
-"""How well a model foretells a run it has not seen: simulated freely from its first state, the wrench alone to go by.
+"""Predicts a run with a model: simulates it from its first state, from the wrench alone.
 
-R2 compares velocities with the smoothed measured ones, freedom by freedom: 1 - (squares of the difference) / (squares
-about the mean). A freedom that hardly moved has none. A high R2 does not certify the parameters: a model that has taken
-a thruster's wrong map into its masses foretells well with it.
+R2 compares velocities with the smoothed measured ones in each freedom: 1 - (squares of the difference) / (squares about
+the mean). A freedom with too little motion has none. A high R2 does not prove the parameters: a model whose masses
+compensate a thruster's wrong map predicts well with that map.
 """
 
 from collections.abc import Sequence
@@ -15,17 +15,20 @@ from caudal.tools.identify.rigid_body_model import FREEDOMS, LEVEL, Matrices
 from caudal.tools.identify.shooting import pack, shoot
 from caudal.tools.identify.trajectory import Track
 
-EDGE_S = 2.0  # curves are loose at their ends
-HARDLY = 3.0  # a velocity below so many times its curve's error cannot judge a model
+EDGE_S = 2.0  # curves are less accurate at their ends
+HARDLY = 3.0  # a velocity below so many times its curve's error is too little motion
 
 
 class Prediction(NamedTuple):
+    """A simulated run."""
+
     name: str
     velocity: np.ndarray  # (node, 6) simulated
     r2: dict[str, float | None]  # by freedom
 
 
 def predict(model: Matrices, track: Track, rows: Sequence[int]) -> Prediction:
+    """Simulates a run, and compares it with the track."""
     level = tuple(rows) == LEVEL
     start = track.states[None, :1].copy()
     held = track.held if level else None

@@ -1,4 +1,4 @@
-"""The vehicle file's own model and thrusters, [control.model] and [control.thruster], as arrays."""
+"""Reads the vehicle file's model and thrusters, [control.model] and [control.thruster], as arrays."""
 
 from typing import NamedTuple
 
@@ -10,16 +10,17 @@ from caudal.tools.identify.rigid_body_model import Matrices
 
 
 class Place(NamedTuple):
-    """One thruster: what a newton of it does to the vehicle, and how it lags behind its pulse."""
+    """One thruster: the wrench of a newton of its force, and its lag."""
 
     wrench: np.ndarray  # 6, about the base's origin
     lag_s: float
 
 
 def read_model(file: VehicleFile) -> Matrices:
+    """The vehicle file's model."""
     if "model" not in file.tables.get("control", {}):
         raise file.error(
-            "control", "has no [control.model]; identification starts from one: give a first guess"
+            "control", "has no [control.model], from which identification starts; add a first guess"
         )
     table = file.read("control.model", ModelTable)
     for key, problem in model_problems(table):
@@ -31,7 +32,7 @@ def read_model(file: VehicleFile) -> Matrices:
 
 
 def read_thrusters(file: VehicleFile) -> dict[str, Place]:
-    """By actuator; empty for a vehicle that has none, or does not say where they are."""
+    """Thrusters by actuator; empty if the file has no [control.thruster]."""
     if "thruster" not in file.tables.get("control", {}):
         return {}
     places = {}

@@ -1,14 +1,14 @@
-"""The equations of motion of a rigid vehicle in water, linear in what identification looks for.
+"""The equations of motion of a rigid vehicle in water, linear in the parameters to identify.
 
     M a + C(v) v + D v + Q |v| v + g = wrench        (Panetsos and Kyriakopoulos eq. 2, in six freedoms)
 
 v = (u v w p q r) in the base frame: x forward, y to port, z up. C comes from M: with momentum M v = (P, H) it is
-(omega x P, omega x H + u x P). g holds the weight beyond buoyancy, the righting moment of a buoyancy above the
-weight, and the moment of a buoyancy ahead of it.
+(omega x P, omega x H + u x P). g holds the net weight (weight minus buoyancy), the righting moment of a buoyancy above
+the weight, and the moment of a buoyancy in front of it.
 
-Every term is a constant times a feature of the motion (1, an acceleration, a velocity, a product of two...), so a
-set of parameters is a constant array S: row r of the regressor is S[r] @ features. Sums of squares of the
-regressor then need the features' Gram matrix alone, which is what makes excitation quick to optimise.
+Every term is a constant times a feature of the motion (1, an acceleration, a velocity, a product of two...), so a set
+of parameters is a constant array S: row r of the regressor is S[r] @ features. Sums of squares of the regressor then
+need only the features' Gram matrix, which makes the optimization of excitation fast.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,18 +18,18 @@ from typing import NamedTuple
 import numpy as np
 
 FREEDOMS = ("surge", "sway", "heave", "roll", "pitch", "yaw")
-LEVEL = (0, 1, 2, 5)  # the freedoms of a vehicle held level: surge, sway, heave, yaw
+LEVEL = (0, 1, 2, 5)  # the freedoms of a level vehicle: surge, sway, heave, yaw
 ALL = (0, 1, 2, 3, 4, 5)
 
 PRODUCTS = tuple(combinations_with_replacement(range(6), 2))
-# Where each kind of feature stands: 1, accelerations, velocities, |v| v, products, and the tilt's sines.
+# Index of each kind of feature: 1, accelerations, velocities, |v| v, products, and the tilt's sines.
 ONE, ACCELERATION, VELOCITY, SQUARE, PRODUCT = 0, 1, 7, 13, 19
 ROLLED = PRODUCT + len(PRODUCTS)  # sin(roll) cos(pitch)
 PITCHED = ROLLED + 1  # sin(pitch)
 UPRIGHT = PITCHED + 1  # cos(roll) cos(pitch)
 COUNT = UPRIGHT + 1
 
-# Entries of M that a vehicle with like sides may have (its x-z plane is one of symmetry); 1-based, as in books.
+# Entries of M of a vehicle that is symmetric about its x-z plane; 1-based, as in the literature.
 LEVEL_INERTIA = ("m11", "m22", "m33", "m66", "m13", "m26")
 INERTIA = (*LEVEL_INERTIA, "m44", "m55", "m15", "m24", "m35", "m46")
 LEVEL_DRAG = tuple(f"d{i + 1}{j + 1}" for i in LEVEL for j in LEVEL)
@@ -52,13 +52,13 @@ class Matrices(NamedTuple):
     inertia: np.ndarray  # 6 x 6
     drag: np.ndarray  # 6 x 6
     quadratic: np.ndarray  # 6, of |v| v
-    net_weight_n: float  # weight less buoyancy
+    net_weight_n: float  # weight minus buoyancy
     righting_n_m: float
-    lead_n_m: float  # of a buoyancy ahead of the weight: lifts the nose
+    lead_n_m: float  # of a buoyancy in front of the weight: lifts the nose
 
 
 def unit(name: str) -> str:
-    """What a parameter of that name is counted in."""
+    """The unit of a parameter."""
     if name in ("righting", "lead"):
         return "N m"
     if name == "net_weight":
@@ -93,7 +93,7 @@ def coefficients(names: Sequence[str], rows: Sequence[int] = ALL) -> np.ndarray:
     """S, (row, parameter, feature): the regressor's row r is S[r] @ features."""
     s = np.zeros((6, len(names), COUNT))
     for k, name in enumerate(names):
-        if name == "net_weight":  # pulls down, seen in the base frame
+        if name == "net_weight":  # downwards, in the base frame
             s[2, k, UPRIGHT], s[1, k, ROLLED], s[0, k, PITCHED] = 1.0, 1.0, -1.0
         elif name == "righting":
             s[3, k, ROLLED], s[4, k, PITCHED] = 1.0, 1.0
@@ -116,7 +116,7 @@ def features(
     velocity: np.ndarray, acceleration: np.ndarray, roll: np.ndarray | float = 0.0,
     pitch: np.ndarray | float = 0.0,
 ) -> np.ndarray:  # fmt: skip
-    """(sample, feature) of a motion given as (sample, 6) arrays."""
+    """The features (sample, feature) of a motion, whose arrays are (sample, 6)."""
     f = np.empty((len(velocity), COUNT))
     f[:, ONE] = 1.0
     f[:, ACCELERATION:VELOCITY] = acceleration
@@ -132,11 +132,12 @@ def features(
 
 def regressor(s: np.ndarray, f: np.ndarray) -> np.ndarray:
     """Y, (sample x row, parameter), samples outermost: Y @ parameters is the wrench."""
-    return np.einsum("rpf,nf->nrp", s, f).reshape(-1, s.shape[1])
+    y: np.ndarray = np.einsum("rpf,nf->nrp", s, f)
+    return y.reshape(-1, s.shape[1])
 
 
 def matrices(values: Mapping[str, float], base: Matrices | None = None) -> Matrices:
-    """The numbers in their places; those not named are as in `base`, or none."""
+    """A model with these parameters; the others are as in `base`, or 0."""
     base = base or Matrices(np.zeros((6, 6)), np.zeros((6, 6)), np.zeros(6), 0.0, 0.0, 0.0)
     inertia, drag, quadratic = base.inertia.copy(), base.drag.copy(), base.quadratic.copy()
     for name, value in values.items():

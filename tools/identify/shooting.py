@@ -1,7 +1,7 @@
-"""Simulates the model of tools/identify/rigid_body_model.py from many starts with many parameters at once.
+"""Simulates the model of tools/identify/rigid_body_model.py from many starts, with many parameters.
 
-Runge-Kutta of fourth order over the recorded wrench. In four freedoms (level) roll and pitch are not the model's: they
-are given, with their rates, as they were measured. A push is one more acceleration, of no force that the model knows.
+Runge-Kutta of fourth order with the recorded wrench. In four freedoms (level), roll, pitch and their rates are not
+simulated but given, as measured. A push is an additional acceleration: a disturbance.
 """
 
 import math
@@ -13,6 +13,7 @@ from caudal.sim_plant.base.spatial import add, cross, vector
 from caudal.tools.identify.motion import STEP_S
 from caudal.tools.identify.rigid_body_model import LEVEL, Matrices
 
+Array = np.ndarray
 STATE = 12
 HELD = 6  # roll, pitch, p, q and the accelerations of p and q
 _DRAG, _INERTIA, _INVERSE, _QUADRATIC = 0, 36, 72, 108
@@ -21,7 +22,7 @@ _MODEL = 117
 
 
 def pack(model: Matrices, level: bool) -> np.ndarray:
-    """A model as the kernel wants it, its inertia inverted for the freedoms it moves in."""
+    """A model as one array for the kernel, with the inverse of its inertia in the simulated freedoms."""
     rows = list(LEVEL) if level else list(range(6))
     inverse = np.zeros((6, 6))
     inverse[np.ix_(rows, rows)] = np.linalg.inv(model.inertia[np.ix_(rows, rows)])
@@ -36,8 +37,8 @@ def shoot(
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """States and their rates at every node, (model, window, node, 12), from starts (model, window, 12).
 
-    Window w begins at node first[w]; one that meets the wrench's end rests there. `held` is (node, 6), or None for a
-    model in six freedoms; `push` is (model, 6).
+    Window w begins at node first[w]; at the end of the wrench it stops. `held` is (node, 6), or None for a model in six
+    freedoms; `push` is (model, 6).
     """
     shape = (len(models), len(first), steps + 1, STATE)
     states, rates = np.zeros(shape), np.zeros(shape)
@@ -49,7 +50,8 @@ def shoot(
 
 
 @inner
-def _momentum(model, v, i):
+def _momentum(model: Array, v: Array, i: int) -> float:
+    """Component i of M v."""
     total = 0.0
     for j in range(6):
         total += model[_INERTIA + 6 * i + j] * v[6 + j]
@@ -57,8 +59,10 @@ def _momentum(model, v, i):
 
 
 @inner
-def _rate(model, state, wrench, held, level, push, rest, out):
-    """d state / dt into out; `rest` is scratch for the forces that are left to accelerate."""
+def _rate(
+    model: Array, state: Array, wrench: Array, held: Array, level: bool, push: Array, rest: Array, out: Array
+) -> None:
+    """Fills `out` with d state / dt; `rest` is scratch for the accelerating forces."""
     if level:
         state[3], state[4], state[9], state[10] = held[0], held[1], held[2], held[3]
     cr, sr, cp, sp = math.cos(state[3]), math.sin(state[3]), math.cos(state[4]), math.sin(state[4])
@@ -104,7 +108,11 @@ def _rate(model, state, wrench, held, level, push, rest, out):
 
 
 @compiled
-def _shoot(models, starts, first, wrench, held, level, step_s, push, states, rates, scratch):
+def _shoot(
+    models: Array, starts: Array, first: Array, wrench: Array, held: Array, level: bool, step_s: float, push: Array,
+    states: Array, rates: Array, scratch: Array,
+) -> None:  # fmt: skip
+    """Fills `states` and `rates`."""
     trial, k2, k3, k4, rest, middle = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5]
     for m in range(len(models)):
         model, pushed = models[m], push[m]

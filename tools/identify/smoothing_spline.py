@@ -1,11 +1,11 @@
-"""Smooth curves through noisy readings, with the smoothing chosen by the data.
+"""Smooth curves through noisy readings, with a smoothness estimated from the data.
 
-A curve is a spline of fifth degree whose third derivative is taken for white noise of unknown strength (a Gaussian
-process: an acceleration that wanders). That strength, and the noise of every sensor, are those under which the readings
-are most likely; nothing is tuned. Values and rates (a compass and its gyro) bear on one curve, a gyro's constant bias
-is found with it, and a drop-out leaves the curve to its neighbours. A reading far off the curve is left out.
+A curve is a spline of fifth degree whose third derivative is white noise of unknown strength (a Gaussian process). That
+strength, and the noise of every sensor, are the most likely ones given the readings; there is nothing to tune. Values
+and rates (a compass and its gyro) determine one curve together; a gyro's constant bias is estimated with it, and
+missing readings are bridged by their neighbours. A reading far off the curve is left out.
 
-An interpolating spline instead would take noise for excitation, and find masses far too small.
+An interpolating spline would take noise for excitation, and give masses that are far too small.
 """
 
 from collections.abc import Sequence
@@ -21,31 +21,35 @@ from caudal.tools.identify.motion import Readings
 
 KNOT_S = 0.1
 DEGREE = 5
-ORDER = 3  # of the derivative that is white
-FAR = 6.0  # noises off the curve: not noise
+ORDER = 3  # of the derivative that is white noise
+FAR = 6.0  # standard deviations off the curve: an outlier
 
 
 class Source(NamedTuple):
-    """One sensor's view of a curve: its value (0) or its rate (1)."""
+    """Readings of a curve's value (derivative 0) or of its rate (1)."""
 
     readings: Readings
     derivative: int
 
 
 class Curve(NamedTuple):
+    """A smooth curve, with its errors."""
+
     spline: BSpline
     noise: list[float]  # of each source, one standard deviation
     bias: float  # of the rates
     error: tuple[float, float, float]  # of value, rate and second derivative, one standard deviation
-    width_s: float  # what the smoothing blurs
-    kept: list[np.ndarray]  # per source, which readings were believed
+    width_s: float  # of the smoothing
+    kept: list[np.ndarray]  # per source, readings that are not outliers
 
     def at(self, time_s: np.ndarray, derivative: int = 0) -> np.ndarray:
-        return self.spline(time_s, nu=derivative)
+        """The curve or one of its derivatives at these times."""
+        values: np.ndarray = self.spline(time_s, nu=derivative)
+        return values
 
 
 def fit_curve(sources: Sequence[Source], start_s: float, end_s: float) -> Curve:
-    """The likeliest curve; readings far off it are left out and it is drawn again."""
+    """The most likely curve; outliers are left out, and the curve is fitted again."""
     kept = [np.ones(len(s.readings.time_s), bool) for s in sources]
     curve = _Problem(sources, kept, start_s, end_s).solve()
     for _ in range(3):
@@ -61,7 +65,7 @@ def fit_curve(sources: Sequence[Source], start_s: float, end_s: float) -> Curve:
 
 
 class _Problem:
-    """The likelihood of readings given log strengths, by banded Cholesky."""
+    """The likelihood of readings as a function of log strengths, by banded Cholesky."""
 
     def __init__(self, sources: Sequence[Source], kept: list[np.ndarray], start_s: float, end_s: float):
         pieces = max(int(np.ceil((end_s - start_s) / KNOT_S)), 4)
@@ -92,8 +96,8 @@ class _Problem:
     def _draw(self, logs: np.ndarray) -> tuple[np.ndarray, float, np.ndarray, float, float]:
         """Coefficients, bias, the factor, the first source's noise and -2 log likelihood.
 
-        `logs` are of the strength and of the other sources' noises, all in units of the first one's noise: that is
-        then known from what is left over.
+        `logs` are of the strength and of the other sources' noises, all in units of the first source's noise, which
+        follows from the residuals.
         """
         rough, weights = np.exp(-2 * logs[0]), np.exp(-2 * np.append(0.0, logs[1:]))
         a = rough * self._rough
@@ -103,13 +107,13 @@ class _Problem:
         factor = cholesky_banded(a)
         c = cho_solve_banded((factor, False), sum(w * s for w, s in zip(weights, self._sums, strict=True)))
         bias, readings, deviance = 0.0, sum(map(len, self._values)) - ORDER, 0.0
-        if 0 in self._derivatives and 1 in self._derivatives:  # values tell a gyro's bias
+        if 0 in self._derivatives and 1 in self._derivatives:  # with values, a gyro's bias can be estimated
             k = self._derivatives.index(1)
             ones = weights[k] * self._design[k].sum(axis=0)
-            answer = cho_solve_banded((factor, False), ones)
-            weight_of_bias = weights[k] * len(self._values[k]) - ones @ answer
+            solved = cho_solve_banded((factor, False), ones)
+            weight_of_bias = weights[k] * len(self._values[k]) - ones @ solved
             bias = (weights[k] * self._values[k].sum() - ones @ c) / weight_of_bias
-            c = c - bias * answer
+            c = c - bias * solved
             readings, deviance = readings - 1, np.log(weight_of_bias)
         misfit = rough * (c @ _times(self._rough, c))
         for k, design in enumerate(self._design):
@@ -121,7 +125,7 @@ class _Problem:
         return c, bias, factor, float(np.sqrt(misfit / readings)), float(deviance)
 
     def _first_guess(self) -> np.ndarray:
-        """Noise from neighbouring readings, strength from a blur of half a second."""
+        """Noise from differences of neighbouring readings, strength from a smoothing of half a second."""
         logs = []
         for value in self._values:
             jump = np.diff(value, 3) / np.sqrt(20.0)
@@ -130,6 +134,7 @@ class _Problem:
         return np.array([ORDER * np.log(2.0) - 0.5 * np.log(per_s), *(log - logs[0] for log in logs[1:])])
 
     def solve(self) -> Curve:
+        """The most likely curve."""
         guess = self._first_guess()
 
         def deviance(logs: np.ndarray) -> float:
@@ -151,7 +156,7 @@ class _Problem:
         return Curve(spline, noise, float(bias), self._errors(factor, first), width_s, self._kept)
 
     def _errors(self, factor: np.ndarray, noise: float) -> tuple[float, float, float]:
-        """Posterior deviations of value, rate and second derivative, in the middle half of the run."""
+        """Posterior standard deviations of value, rate and second derivative, in the middle half of the run."""
         n = self._count
         at = self._knots[DEGREE] + KNOT_S * (np.linspace(0.25, 0.75, 7) * (n - DEGREE)).round()
         values = np.zeros(3)
@@ -179,7 +184,7 @@ def _banded(matrix: csr_array) -> np.ndarray:
 
 
 def _times(band: np.ndarray, c: np.ndarray) -> np.ndarray:
-    out = band[-1] * c
+    out: np.ndarray = band[-1] * c
     for k in range(1, DEGREE + 1):
         out[:-k] += band[-1 - k, k:] * c[k:]
         out[k:] += band[-1 - k, k:] * c[:-k]

@@ -1,4 +1,4 @@
-"""What the data can and cannot tell: standard errors, pairs that go together, parameters nothing moved."""
+"""Uncertainty of the parameters: standard errors, correlated pairs, parameters without excitation."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,11 +9,13 @@ from caudal.tools.identify.least_squares import equations
 from caudal.tools.identify.rigid_body_model import Matrices
 from caudal.tools.identify.trajectory import Track
 
-TOGETHER = 0.95  # correlation of two parameters that the data cannot tell apart
-CLEAR = 5.0  # a velocity must be so many times what its curve may be off
+CORRELATED = 0.95  # correlation of two parameters that the data cannot separate
+CLEAR = 5.0  # least velocity, as a multiple of its curve's error
 
 
-class Found(NamedTuple):
+class Parameter(NamedTuple):
+    """An identified parameter."""
+
     name: str
     value: float
     error: float  # one standard error
@@ -21,32 +23,32 @@ class Found(NamedTuple):
 
 
 def not_excited(tracks: Sequence[Track], names: Sequence[str]) -> list[str]:
-    """Parameters that no motion bears on: the velocity they need drowns in what the curves may be off.
+    """Parameters without excitation: the velocity that shows them is within the curves' error.
 
-    Noise looks like excitation, and a controller that answers noise stirs a vehicle a little even at rest, so a
-    column's size alone says nothing. A mass that a steady motion cannot show has a large error instead.
+    Noise looks like excitation, and a controller that responds to noise moves a vehicle a little even at rest, so the
+    size of a regressor's column means nothing. A mass that a steady motion cannot show has a large error instead.
     """
     moves = [any(_clear(track, freedom) for track in tracks) for freedom in range(6)]
     still = []
     for name in names:
-        if name[1:].isdigit():  # weights act at rest too
+        if name[1:].isdigit():  # weights show at rest too
             i, j = int(name[1]) - 1, int(name[2]) - 1
-            # an inertia is felt in either of its two freedoms, a drag in the one that moves
+            # an inertia shows in both of its freedoms, a drag in the one that moves
             if not ((moves[i] or moves[j]) if name[0] == "m" else moves[j]):
                 still.append(name)
     return still
 
 
 def _clear(track: Track, freedom: int) -> bool:
-    """Does this freedom move far more than its curve may be off?"""
+    """Is the velocity of this freedom far above its curve's error?"""
     return float(np.sqrt(np.mean(track.velocity[:, freedom] ** 2))) > CLEAR * track.error(freedom, 1)
 
 
-def vague(names: Sequence[str], values: np.ndarray, errors: np.ndarray, forces: np.ndarray) -> list[str]:
-    """Parameters whose error is as large as what they are measured by: numbers that say nothing.
+def uncertain(names: Sequence[str], values: np.ndarray, errors: np.ndarray, forces: np.ndarray) -> list[str]:
+    """Parameters whose error is above half their scale.
 
-    On the diagonal that is the parameter itself, off it the two diagonals' mean; of a weight it is the force
-    that moved its freedom.
+    The scale is the parameter itself on the diagonal, the two diagonals' mean off it, and of a weight the force on its
+    freedom.
     """
     own = dict(zip(names, np.abs(values), strict=True))
     out = []
@@ -64,15 +66,15 @@ def vague(names: Sequence[str], values: np.ndarray, errors: np.ndarray, forces: 
     return out
 
 
-def together(names: Sequence[str], covariance: np.ndarray) -> list[tuple[str, str, float]]:
-    """Pairs of parameters that the data cannot tell apart, the closest first."""
+def correlated(names: Sequence[str], covariance: np.ndarray) -> list[tuple[str, str, float]]:
+    """Pairs of parameters that the data cannot separate, with their correlation, the highest first."""
     error = np.sqrt(np.diag(covariance))
     correlation = covariance / np.outer(error, error)
     pairs = [
         (names[i], names[j], float(correlation[i, j]))
         for i in range(len(names))
         for j in range(i)
-        if abs(correlation[i, j]) > TOGETHER
+        if abs(correlation[i, j]) > CORRELATED
     ]
     return sorted(pairs, key=lambda pair: -abs(pair[2]))
 
@@ -80,7 +82,7 @@ def together(names: Sequence[str], covariance: np.ndarray) -> list[tuple[str, st
 def conditions(
     tracks: Sequence[Track], names: Sequence[str], rows: Sequence[int], base: Matrices
 ) -> tuple[float, float]:
-    """Of the regressor as the runs were swum: raw, and with its columns scaled to unit length."""
+    """Condition numbers of the regressor of the runs: raw, and with columns scaled to unit length."""
     y, _ = equations(tracks, names, rows, base)
     columns = y.reshape(-1, len(names))
     size = np.linalg.norm(columns, axis=0)

@@ -1,4 +1,4 @@
-"""The motion of a run as smooth curves: velocity and acceleration in the base frame at every node."""
+"""The motion of a run as smooth curves, with velocity and acceleration in the base frame at every node."""
 
 from typing import NamedTuple
 
@@ -11,39 +11,42 @@ GYROS = {"roll": "roll_rate", "pitch": "pitch_rate", "heading": "turn_rate"}
 
 
 class Track(NamedTuple):
-    motion: Motion  # without the readings that were far off
+    """The smoothed motion of a run."""
+
+    motion: Motion  # without outliers
     pose: np.ndarray  # (node, 6)
     velocity: np.ndarray
     acceleration: np.ndarray
     held: np.ndarray  # (node, 6): roll, pitch, p, q and the accelerations of p and q
     curves: dict[str, Curve]
-    dropped: int  # readings far off
+    dropped: int  # outliers
 
     @property
     def states(self) -> np.ndarray:
+        """(node, 12): pose and velocity."""
         return np.hstack([self.pose, self.velocity])
 
     def at(self, name: str, time_s: np.ndarray) -> np.ndarray:
-        """What a sensor without noise would have read."""
+        """What a sensor without noise would read at these times."""
         if name in POSE:
             return self.curves[name].at(time_s)
         return _in_base_frame(*_derivatives(self.curves, time_s))[0][:, RATES[name] - 6]
 
     def error(self, freedom: int, derivative: int) -> float:
-        """What a freedom's pose (0) or velocity (1) may be off, one standard deviation."""
-        names = ("x", "y") if freedom < 2 else (POSE[freedom],)  # surge and sway share them as it turns
+        """Standard deviation of a freedom's pose (derivative 0) or velocity (1)."""
+        names = ("x", "y") if freedom < 2 else (POSE[freedom],)  # surge and sway mix x and y, by the heading
         return max(
             (self.curves[n].error[derivative] for n in names if n in self.curves), default=float("inf")
         )
 
     @property
     def width_s(self) -> float:
-        """What the bluntest of the curves blurs."""
+        """The widest smoothing of all curves."""
         return max(curve.width_s for name, curve in self.curves.items() if name in LEVEL_READINGS)
 
 
 def track(motion: Motion) -> Track:
-    """Curves through all readings; a vehicle that does not measure roll and pitch is taken to be level."""
+    """Smooths all readings of a run; without readings of roll and pitch, the vehicle is assumed level."""
     start_s, end_s = motion.start_s, motion.nodes_s[-1]
     curves = {name: fit_curve([Source(motion.readings[name], 0)], start_s, end_s) for name in ("x", "y", "z")}
     angles = {
@@ -51,7 +54,7 @@ def track(motion: Motion) -> Track:
         for name in GYROS
         if name in motion.readings
     }
-    alone = dict(angles)  # a gyro shows an angle's rate once the other angles are known
+    alone = dict(angles)  # a gyro gives an angle's rate once the other angles are known
     for name, gyro in GYROS.items():
         if name in angles and gyro in motion.readings:
             sources = [Source(motion.readings[name], 0), Source(_angle_rate(motion, gyro, alone), 1)]
@@ -60,7 +63,7 @@ def track(motion: Motion) -> Track:
     pose, rate, bend = _derivatives(curves, motion.nodes_s)
     velocity, acceleration = _in_base_frame(pose, rate, bend)
     held = np.column_stack([pose[:, 3:5], velocity[:, 3:5], acceleration[:, 3:5]])
-    cleaned, dropped = _believed(motion, curves)
+    cleaned, dropped = _without_outliers(motion, curves)
     return Track(cleaned, pose, velocity, acceleration, held, curves, dropped)
 
 
@@ -74,7 +77,7 @@ def _derivatives(curves: dict[str, Curve], time_s: np.ndarray) -> list[np.ndarra
 
 
 def _angle_rate(motion: Motion, gyro: str, angles: dict[str, Curve]) -> Readings:
-    """A gyro's readings as the rate of its own angle, with what turning about the others adds."""
+    """A gyro's readings converted to the rate of its angle, with the effect of the other angles."""
     time_s, value = motion.readings[gyro]
 
     def of(name: str, derivative: int = 0) -> np.ndarray:
@@ -109,7 +112,7 @@ def _in_base_frame(pose: np.ndarray, rate: np.ndarray, bend: np.ndarray) -> tupl
     return np.hstack([v, spin]), np.hstack([a_m_s2, spun])
 
 
-def _believed(motion: Motion, curves: dict[str, Curve]) -> tuple[Motion, int]:
+def _without_outliers(motion: Motion, curves: dict[str, Curve]) -> tuple[Motion, int]:
     readings, dropped = {}, 0
     for name, (time_s, value) in motion.readings.items():
         owner = next((angle for angle, gyro in GYROS.items() if gyro == name), name)

@@ -9,7 +9,7 @@ from typing import Any
 from caudal.onboard.core.clock import RealClock
 from caudal.onboard.log.reader import Log
 from caudal.sim_plant.tree.model import PlantDiverged
-from caudal.tools.campaign.verdict import Verdict
+from caudal.tools.campaign.invariant_check import InvariantCheck
 from caudal.tools.common import output
 from caudal.tools.config.vehicle import Vehicle, open_scenario, open_vehicle
 from caudal.tools.faults.kinds import read_fault
@@ -42,7 +42,7 @@ def run_simulated(args: argparse.Namespace) -> int:
         simulation = emulated_simulation(
             vehicle, scenario_name, args.seed, faults, Path(registers) if registers else None
         )
-    verdict = Verdict(simulation) if simulation.faults else None
+    verdict = InvariantCheck(simulation) if simulation.faults else None
     piloted = bool(args.mavlink)
     result = record_and_run(args, vehicle, scenario_name, simulation, args.on, verdict, piloted)
     if args.json:
@@ -84,7 +84,7 @@ def record_and_run(
     scenario_name: str,
     simulation: Simulation,
     on: str,
-    verdict: Verdict | None = None,
+    verdict: InvariantCheck | None = None,
     piloted: bool = False,
 ) -> dict[str, Any]:
     """Swim a fleet with a recording; what it came to. `piloted`: by stations, which arm it and say when it is over."""
@@ -121,7 +121,7 @@ def record_and_run(
         if shown:
             shown.close()
         recorder.close()
-    broken = verdict.judge(log, recorder.failed) if verdict else []
+    broken = verdict.finish(log, recorder.failed) if verdict else []
     if recorder.failed and not (verdict and verdict.disk_fails):
         raise output.UsageError(f"the recording in {log} is not complete: {recorder.failed}")
     result = summarize.summarise(Log(log))

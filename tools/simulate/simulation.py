@@ -134,7 +134,7 @@ class Simulation:
         for k in range(count):
             name = f"{vehicle.name}_{k + 1}"
             body = _or_refuse(self.world.add, vehicle.plant, actuators=actuators, sensors=sensors, name=name)
-            instance = launch(name, FaultyBody(body))  # type: ignore[arg-type]
+            instance = launch(name, FaultyBody(body))
             instance.injector = instance.injector or FaultInjector(instance, vehicle, self.world.seed)
             self.instances.append(instance)
         self.world.step(0)

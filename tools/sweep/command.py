@@ -1,6 +1,6 @@
-"""Runs a scenario over a grid of settings and takes measures of every run: on all cores, or across machines by dask.
+"""Runs a scenario over a grid of settings and records metrics of every run, on all cores or on a dask cluster.
 
-Interrupted, it leaves FILE.partial beside its table; the same command again goes on from there.
+If interrupted, it leaves FILE.partial next to its table; the same command continues from there.
 """
 
 import argparse
@@ -22,59 +22,65 @@ from caudal.tools.sweep.workers import THIS_CAUDAL, Job, across_machines, in_thr
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
+    """Adds the options of `caudal sweep`."""
     options.add_vehicle(command)
-    command.add_argument(
-        "--scenario", metavar="NAME", help="which of the vehicle's scenarios (default: its first)"
-    )
+    command.add_argument("--scenario", metavar="NAME", help="a scenario of the vehicle (default: its first)")
     command.add_argument(
         "--vary",
         metavar="KEY=FROM:TO:COUNT",
         action="append",
         required=True,
-        help="a key of the vehicle file and its values, both ends included; may be repeated: all combinations",
+        help="a key of the vehicle file and its values, ends included; if repeated, all combinations are run",
     )
     command.add_argument(
         "--seeds",
         metavar="N",
         type=options.whole,
         default=1,
-        help="runs of every combination, seeds 0 to N - 1",
+        help="runs of every combination, with seeds 0 to N - 1 (default: 1)",
     )
     command.add_argument(
         "--metric",
         metavar="NAME",
         action="append",
         required=True,
-        help="what to take of a run; may be repeated",
+        help="a figure of each run to record, such as mean_speed_m_s; may be repeated",
     )
     command.add_argument(
-        "--for", dest="seconds", metavar="S", type=options.positive, help="simulated seconds of each run"
+        "--for",
+        dest="seconds",
+        metavar="S",
+        type=options.positive,
+        help="simulated seconds of each run (default: the scenario's)",
     )
     options.add_set(command)
     command.add_argument(
         "--jobs", metavar="N", type=options.whole, help="threads on this machine (default: its cores)"
     )
-    command.add_argument("--dask", metavar="ADDRESS", help="a dask scheduler, such as tcp://10.0.0.1:8786")
+    command.add_argument(
+        "--dask", metavar="ADDRESS", help="run on a dask scheduler's workers: tcp://HOST:PORT"
+    )
     command.add_argument(
         "--chunk",
         metavar="N",
         type=options.whole,
-        help="points a worker is given at once (default: some seconds' work)",
+        help="points sent to a worker at once (default: a few seconds of work)",
     )
     command.add_argument(
-        "--out", metavar="FILE", type=Path, help="the table, .csv or .parquet (default: below runs/)"
+        "--out", metavar="FILE", type=Path, help="the table, .csv or .parquet (default: under runs/)"
     )
     options.add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Runs a sweep; 1 if a point failed."""
     varied = read_all_varied(args.vary)
-    measures = list(dict.fromkeys(args.metric))
+    metrics = list(dict.fromkeys(args.metric))
     points = grid(varied, args.seeds)
     vehicle_name, scenario_name = check(args, varied, points)
     file = VehicleFile.open(vehicles.find(args.vehicle), args.set)
     job = Job(
-        args.vehicle, file.text, scenario_name, tuple(args.set), args.seconds, tuple(varied), tuple(measures),
+        args.vehicle, file.text, scenario_name, tuple(args.set), args.seconds, tuple(varied), tuple(metrics),
         THIS_CAUDAL,
     )  # fmt: skip
     sweep = {
@@ -83,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
         "seconds": args.seconds,
         "vary": [[one.key, list(one.values)] for one in varied],
         "seeds": args.seeds,
-        "measures": measures,
+        "measures": metrics,
         "caudal": job.caudal,
     }
     out = args.out or Path("runs") / f"{vehicle_name}-{scenario_name}-sweep-{_short(sweep)}.csv"
@@ -94,10 +100,10 @@ def run(args: argparse.Namespace) -> int:
         work(args, job, points, journal)
     finally:
         journal.close()
-    table = sweep_result.columns(varied, points, measures, journal.rows)
+    table = sweep_result.columns(varied, points, metrics, journal.rows)
     sweep_result.write_table(out, table)
-    picture = out.with_suffix(".svg")
-    drawn = sweep_result.draw(picture, varied, args.seeds, measures, table)
+    plot = out.with_suffix(".svg")
+    drawn = sweep_result.draw(plot, varied, args.seeds, metrics, table)
     journal.remove()
     failed = [row["error"] for row in journal.rows.values() if row["error"]]
     result = {
@@ -106,9 +112,9 @@ def run(args: argparse.Namespace) -> int:
         "points": len(points),
         "failed": len(failed),
         "resumed": resumed,
-        "measures": sweep_result.extremes(varied, points, args.seeds, measures, table),
+        "measures": sweep_result.extremes(varied, points, args.seeds, metrics, table),
         "out": str(out),
-        "picture": str(picture) if drawn else None,
+        "picture": str(plot) if drawn else None,
     }
     if args.json:
         output.as_json(result)
@@ -118,7 +124,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def check(args: argparse.Namespace, varied: list[Varied], points: list[Point]) -> tuple[str, str]:
-    """Refuses a key or a scenario that there is not. One end of a range may be out of bounds: such points fail."""
+    """Names of vehicle and scenario; an error if no point can run. Points with a value out of its range fail alone."""
     refused: VehicleFileError | output.UsageError | None = None
     for point in (points[0], points[-1]):
         try:
@@ -130,14 +136,14 @@ def check(args: argparse.Namespace, varied: list[Varied], points: list[Point]) -
 
 
 def work(args: argparse.Namespace, job: Job, points: list[Point], journal: Journal) -> None:
-    """Every point that the journal does not have; each is in it as soon as it is done."""
+    """Runs the points that are not in the journal yet, and adds each as soon as it is done."""
     left = [point for point in points if point.index not in journal.rows]
     if args.dask:
         rows = across_machines(job, left, args.dask, args.chunk)
     else:
         rows = in_threads(job, left, args.jobs or len(os.sched_getaffinity(0)))
     if len(left) < len(points):
-        output.note(f"going on: {len(points) - len(left)} of {len(points)} points are in {journal.path}")
+        output.note(f"continuing: {len(points) - len(left)} of {len(points)} points are in {journal.path}")
     progress = output.Progress("sweeping", len(points), "points")
     sound = any(row["values"] for row in journal.rows.values())
     try:
@@ -151,28 +157,29 @@ def work(args: argparse.Namespace, job: Job, points: list[Point], journal: Journ
     except KeyboardInterrupt:
         if journal.rows:
             done = f"{len(journal.rows)} of {len(points)} points are in {journal.path}"
-            output.note(f"{done}; the same command goes on from there")
+            output.note(f"{done}; run the same command to continue")
         raise
     finally:
         progress.end()
 
 
 def _short(sweep: dict[str, Any]) -> str:
-    """Of the sweep as a whole: the same command finds its journal again."""
+    """A digest of the whole sweep, by which the same command finds its journal again."""
     return hashlib.sha256(json.dumps(sweep, sort_keys=True).encode()).hexdigest()[:8]
 
 
 def show(result: dict[str, Any], failed: list[str]) -> None:
+    """Prints the extremes of each metric, and the first failure."""
     print(
-        f"{result['vehicle']} swam {result['scenario']} at {result['points']} points, {result['failed']} failed"
+        f"{result['vehicle']}, {result['scenario']}: ran {result['points']} points, {result['failed']} failed"
     )
     rows = [
         (name, m["min"], _where(m["min_at"]), m["mean"], m["max"], _where(m["max_at"]))
         for name, m in result["measures"].items()
     ]
-    output.table(rows, ("measure", "min", "at", "mean", "max", "at"))
+    output.table(rows, ("metric", "min", "at", "mean", "max", "at"))
     if failed:
-        print(f"The first that failed: {failed[0]}")
+        print(f"first failure: {failed[0]}")
     output.table([(key, result[key]) for key in ("out", "picture")])
 
 

@@ -13,7 +13,7 @@ Number = int | float
 
 
 def _plain(value: float) -> float:
-    """As a person would write it: 0.3, not 0.30000000000000004."""
+    """Rounded to 12 digits: 0.3, not 0.30000000000000004."""
     return float(f"{value:.12g}")
 
 
@@ -35,7 +35,7 @@ class Point:
 
 
 def read_varied(text: str) -> Varied:
-    """KEY=A:B:N, N values from A to B, both included; whole numbers if all of them are."""
+    """Reads KEY=A:B:N, N values from A to B, ends included; they are integers if all of them are whole."""
     key, equals, span = text.partition("=")
     parts = span.split(":")
     if not equals or not key.strip() or len(parts) != 3:
@@ -50,7 +50,7 @@ def read_varied(text: str) -> Varied:
         raise UsageError(f"--vary {text}: FROM and TO must be finite and COUNT from 1 to {MOST_POINTS}")
     if count == 1 and first != last:
         raise UsageError(
-            f"--vary {text}: one value cannot be both {parts[0]} and {parts[1]}; COUNT is from 2"
+            f"--vary {text}: one value cannot be both {parts[0]} and {parts[1]}; give a COUNT of 2 or more"
         )
     values: tuple[Number, ...] = tuple(
         last if k == count - 1 else _plain(first + (last - first) * k / max(1, count - 1))
@@ -63,15 +63,16 @@ def read_varied(text: str) -> Varied:
 
 
 def read_all_varied(texts: list[str]) -> list[Varied]:
+    """Reads all --vary options; no key may be given twice."""
     varied = [read_varied(text) for text in texts]
     for k, one in enumerate(varied):
         if one.key in [other.key for other in varied[:k]]:
-            raise UsageError(f"--vary {one.key} stands twice; give each key one range")
+            raise UsageError(f"--vary {one.key} is given twice; give each key one range")
     return varied
 
 
 def grid(varied: list[Varied], seeds: int) -> list[Point]:
-    """In grid order: the last key moves fastest, but for the seeds."""
+    """All points in grid order: seeds vary fastest, then the last key."""
     count = math.prod(len(one.values) for one in varied) * seeds
     if count > MOST_POINTS:
         raise UsageError(f"the grid has {count} points; at most {MOST_POINTS} make one sweep")
@@ -80,11 +81,11 @@ def grid(varied: list[Varied], seeds: int) -> list[Point]:
 
 
 def overrides(varied: list[Varied], point: Point) -> list[str]:
-    """As for --set."""
+    """A point's values as KEY=VALUE of --set."""
     return [f"{one.key}={value!r}" for one, value in zip(varied, point.values, strict=True)]
 
 
 def place(varied: list[Varied], point: Point, seeds: int) -> dict[str, Number]:
-    """Where a point stands, by name."""
+    """A point's values by key, with its seed if there are several."""
     at: dict[str, Number] = {one.key: value for one, value in zip(varied, point.values, strict=True)}
     return at | ({"seed": point.seed} if seeds > 1 else {})

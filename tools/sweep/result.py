@@ -1,4 +1,4 @@
-"""What a sweep came to: the table as CSV or Parquet, a picture, the extremes and where they are."""
+"""The result of a sweep: a table as CSV or Parquet, a plot, and the extremes with their points."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ import numpy as np
 from caudal.tools.common.output import UsageError
 from caudal.tools.sweep.grid import Point, Varied, place
 
+Table = dict[str, list[Any]]  # columns by name
+
 
 def check_out(out: Path) -> None:
-    """Before the work, not after it."""
+    """A UsageError if the table cannot be written in this format. Call it before the runs."""
     if out.suffix not in (".csv", ".parquet"):
         raise UsageError(f"--out {out}: the table is written as .csv or .parquet")
     if out.suffix == ".parquet":
@@ -31,20 +33,21 @@ def _parquet() -> Any:
 
 
 def columns(
-    varied: list[Varied], points: list[Point], measures: list[str], rows: dict[int, dict]
-) -> dict[str, list]:
-    """In grid order: the varied keys, the seed, the measures, the sentence of a point that failed."""
-    table: dict[str, list] = {one.key: [p.values[k] for p in points] for k, one in enumerate(varied)}
+    varied: list[Varied], points: list[Point], metrics: list[str], rows: dict[int, dict[str, Any]]
+) -> Table:
+    """The table in grid order: the varied keys, the seed, the metrics, and the error of a point that failed."""
+    table: Table = {one.key: [p.values[k] for p in points] for k, one in enumerate(varied)}
     table["seed"] = [point.seed for point in points]
-    for k, name in enumerate(measures):
+    for k, name in enumerate(metrics):
         values = [rows[point.index]["values"] for point in points]
         table[name] = [None if each is None else each[k] for each in values]
     table["error"] = [rows[point.index]["error"] for point in points]
     return table
 
 
-def write_table(out: Path, table: dict[str, list]) -> None:
-    part = out.with_name(f"{out.name}.new")  # a kill leaves an earlier table whole
+def write_table(out: Path, table: Table) -> None:
+    """Writes the table as CSV or Parquet, by the file's suffix."""
+    part = out.with_name(f"{out.name}.new")  # if killed, an earlier table stays whole
     try:
         if out.suffix == ".parquet":
             arrow = _parquet()
@@ -56,15 +59,15 @@ def write_table(out: Path, table: dict[str, list]) -> None:
                 writer.writerows(zip(*table.values(), strict=True))
         part.replace(out)
     except OSError as error:
-        raise UsageError(f"cannot write {out}: {error.strerror}; choose another place with --out") from error
+        raise UsageError(f"cannot write {out}: {error.strerror}; choose another file with --out") from error
 
 
 def extremes(
-    varied: list[Varied], points: list[Point], seeds: int, measures: list[str], table: dict[str, list]
+    varied: list[Varied], points: list[Point], seeds: int, metrics: list[str], table: Table
 ) -> dict[str, dict[str, Any]]:
-    """Of each measure: least, mean, most, and where; None where no point has it."""
+    """Minimum, mean and maximum of each metric, and at which point; None where no point has it."""
     result = {}
-    for name in measures:
+    for name in metrics:
         known = [
             (float(value), point)
             for value, point in zip(table[name], points, strict=True)
@@ -84,8 +87,8 @@ def extremes(
     return result
 
 
-def draw(path: Path, varied: list[Varied], seeds: int, measures: list[str], table: dict[str, list]) -> bool:
-    """A line for one key, a heat map for two, mean of the seeds; false for more, which no picture shows well."""
+def draw(path: Path, varied: list[Varied], seeds: int, metrics: list[str], table: Table) -> bool:
+    """Plots the mean over seeds: a line for one varied key, a heat map for two; False, and no plot, for more."""
     varied = [one for one in varied if len(one.values) > 1]
     if not 1 <= len(varied) <= 2:
         return False
@@ -94,9 +97,9 @@ def draw(path: Path, varied: list[Varied], seeds: int, measures: list[str], tabl
     plt = pyplot()
     shape = [len(one.values) for one in varied]
     figure, all_axes = plt.subplots(
-        1, len(measures), figsize=(5.5 * len(measures), 4), layout="constrained", squeeze=False
+        1, len(metrics), figsize=(5.5 * len(metrics), 4), layout="constrained", squeeze=False
     )
-    for axes, name in zip(all_axes[0], measures, strict=True):
+    for axes, name in zip(all_axes[0], metrics, strict=True):
         values = np.array([np.nan if v is None else float(v) for v in table[name]]).reshape(*shape, seeds)
         known = np.isfinite(values)
         sums = np.where(known, values, 0.0).sum(axis=-1)

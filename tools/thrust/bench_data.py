@@ -1,4 +1,4 @@
-"""Bench data of a thruster: the CSV as it came from the lab, read and checked, voltage by voltage."""
+"""Reads and checks bench data of a thruster: a CSV file with several voltages."""
 
 import csv
 import math
@@ -6,20 +6,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from caudal.tools.common.output import UsageError
 
 N_PER_KGF = 9.80665
-LOWEST_US, HIGHEST_US = 400, 2600  # what a vehicle file takes for a pulse
-FEWEST = 20  # points a voltage
-FEWEST_PUSHING = 8  # of them, in each direction: a polynomial of five terms, an edge, and some to spare
-CROOKED = 0.03  # how far, as a share of the greatest force, measured forces may fall as the pulse grows (rms)
-IDLE = 0.03  # a force below this share of the greatest is none: at neutral, and where a direction is missing
+LOWEST_US, HIGHEST_US = 400, 2600  # pulses that a vehicle file allows
+FEWEST = 20  # points per voltage
+FEWEST_PUSHING = (
+    8  # of them with thrust, in each direction: five terms of a polynomial, an edge, and a margin
+)
+CROOKED = 0.03  # of the greatest force: by how much forces may fall while the pulse grows (rms)
+IDLE = 0.03  # of the greatest force: below this there is no thrust
+
+Row = tuple[float, float, float, float | None]  # V, us, N, A
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What one motor pushed at one voltage: growing pulses, repeated ones averaged."""
+    """Forces of one motor at one voltage, by increasing pulses; repeated pulses are averaged."""
 
     volts: float
     pulses_us: np.ndarray
@@ -27,23 +32,23 @@ class Bench:
     currents_a: np.ndarray | None
     neutral_us: int
 
-    def force_n(self, pulse_us):
-        """The measured table at any pulse, straight lines between its points."""
-        return np.interp(pulse_us, self.pulses_us, self.forces_n)
+    def force_n(self, pulses_us: npt.ArrayLike) -> np.ndarray:
+        """The force at any pulse, linear between measured points."""
+        return np.asarray(np.interp(np.asarray(pulses_us, float), self.pulses_us, self.forces_n))
 
     @property
     def rising_n(self) -> np.ndarray:
-        """The nearest forces that never fall as the pulse grows."""
+        """The nearest forces that never fall while the pulse grows."""
         return never_falling(self.forces_n)
 
     @property
     def decimals(self) -> int:
-        """Of forces in N as people write them: 3 for some tens of newtons, more for a small motor."""
+        """Decimals of forces in N: 3 for tens of newtons, more for a small motor."""
         return max(4 - math.floor(math.log10(np.abs(self.forces_n).max())), 0)
 
 
 def read(path: Path, neutral_us: int) -> list[Bench]:
-    """All voltages of a file, growing."""
+    """The bench data of a file, by increasing voltage."""
     rows = _rows(path)
     benches = []
     for volts in sorted({row[0] for row in rows}):
@@ -53,15 +58,15 @@ def read(path: Path, neutral_us: int) -> list[Bench]:
     return benches
 
 
-def _rows(path: Path) -> list[tuple[float, float, float, float | None]]:
-    """Volts, pulse, force in N and current of every line."""
+def _rows(path: Path) -> list[Row]:
+    """Voltage in V, pulse in us, force in N and current in A of every line."""
     lines = [(k, line) for k, line in enumerate(_text(path).splitlines(), 1) if _is_data(line)]
     if not lines:
         raise UsageError(f"{path} is empty; give a CSV file with the columns voltage_V, pwm_us and force_kgf")
     head = [name.strip() for name in next(csv.reader([lines[0][1]]))]
     columns = _columns(path, head)
     unit_n = N_PER_KGF if head[columns[2]].lower() == "force_kgf" else 1.0
-    rows = []
+    rows: list[Row] = []
     for number, line in lines[1:]:
         cells = next(csv.reader([line]))
         volts, pulse_us, force = (_number(path, number, head, cells, column) for column in columns[:3])
@@ -70,10 +75,12 @@ def _rows(path: Path) -> list[tuple[float, float, float, float | None]]:
             raise UsageError(f"{path}, line {number}: voltage_V is {volts:g}; it must be above 0")
         if not LOWEST_US <= pulse_us <= HIGHEST_US:
             allowed = f"{LOWEST_US} to {HIGHEST_US} us"
-            raise UsageError(f"{path}, line {number}: pwm_us is {pulse_us:g}; pulses lie within {allowed}")
+            raise UsageError(
+                f"{path}, line {number}: pwm_us is {pulse_us:g}; pulses must be within {allowed}"
+            )
         rows.append((volts, pulse_us, force * unit_n, current_a))
     if not rows:
-        raise UsageError(f"{path} has a head but no measurements; each line below it is one")
+        raise UsageError(f"{path} has a header but no measurements; add a line for each")
     return rows
 
 
@@ -94,7 +101,7 @@ def _is_data(line: str) -> bool:
 
 
 def _columns(path: Path, head: list[str]) -> tuple[int, int, int, int | None]:
-    """Where volts, pulse, force and current stand; capital letters do not matter."""
+    """The columns of voltage, pulse, force and current; names are not case-sensitive."""
     names = [name.lower() for name in head]
     force = "force_n" if "force_n" in names else "force_kgf"
     wanted = {"voltage_v": "voltage_V", "pwm_us": "pwm_us", force: "force_kgf (or force_n)"}
@@ -120,17 +127,17 @@ def _number(path: Path, line: int, head: list[str], cells: list[str], column: in
     return value
 
 
-def _averaged(volts: float, rows: list, neutral_us: int) -> Bench:
+def _averaged(volts: float, rows: list[Row], neutral_us: int) -> Bench:
     pulses_us, where = np.unique([row[1] for row in rows], return_inverse=True)
     count = np.bincount(where)
     forces_n = np.bincount(where, [row[2] for row in rows]) / count
-    currents = [row[3] for row in rows]
-    currents_a = None if None in currents else np.bincount(where, currents) / count
+    currents = [row[3] for row in rows if row[3] is not None]
+    currents_a = np.bincount(where, currents) / count if len(currents) == len(rows) else None
     return Bench(volts, pulses_us, forces_n, currents_a, neutral_us)
 
 
 def _check(path: Path, bench: Bench) -> None:
-    """Refuses what no thruster map can be made of."""
+    """A UsageError if no thruster map can be made from the data."""
     at = f"{path} at {bench.volts:g} V"
     pulses_us, forces_n, neutral_us = bench.pulses_us, bench.forces_n, bench.neutral_us
     if len(pulses_us) < FEWEST:
@@ -140,21 +147,23 @@ def _check(path: Path, bench: Bench) -> None:
     if greatest_n == 0 or crooked_n > CROOKED * greatest_n:
         k = int(np.argmin(np.diff(forces_n)))
         steps = f"{forces_n[k]:.3g} N at {pulses_us[k]:g} us, then {forces_n[k + 1]:.3g} N at {pulses_us[k + 1]:g} us"
-        hint = "force_kgf is positive where the pulse is longer than neutral"
+        hint = "force_kgf must be positive for pulses longer than neutral"
         raise UsageError(f"{at}: the force does not grow with the pulse ({steps}); {hint}")
     for side, words in ((1, "forward (above neutral"), (-1, "backward (below neutral")):
         pushes = (side * (pulses_us - neutral_us) > 0) & (side * forces_n > IDLE * greatest_n)
         if pushes.sum() < FEWEST_PUSHING:
-            found = f"only {pushes.sum()} points push" if pushes.any() else "nothing pushes"
+            found = f"only {pushes.sum()} points have thrust" if pushes.any() else "no point has thrust"
             hint = f"a thruster's map needs both directions, {FEWEST_PUSHING} points each"
             raise UsageError(f"{at}: {found} {words}, {neutral_us} us); {hint}")
     neutral_n = float(bench.force_n(neutral_us))
     if abs(neutral_n) > IDLE * greatest_n:
-        raise UsageError(f"{at}: it pushes {neutral_n:.3g} N at neutral, {neutral_us} us; say --neutral US")
+        raise UsageError(
+            f"{at}: the thrust at neutral, {neutral_us} us, is {neutral_n:.3g} N; give --neutral US"
+        )
 
 
 def never_falling(values: np.ndarray) -> np.ndarray:
-    """The nearest sequence (least squares) that never falls: neighbours that do are pooled to their mean."""
+    """The nearest sequence (least squares) that never falls: falling neighbours are pooled to their mean."""
     means: list[float] = []
     counts: list[int] = []
     for value in values:

@@ -1,19 +1,22 @@
-"""A thruster's map from its bench data: dead-band, polynomials and a table per voltage, with their errors.
+"""Fits a thruster's map to bench data: dead-band, polynomials and a table per voltage, with their errors.
 
-DATA.csv has a head and the columns voltage_V, pwm_us, force_kgf or force_n (positive where the pulse is longer
-than neutral) and, if measured, current_A; other columns and lines that start with # are passed over.
+DATA.csv has a header and the columns voltage_V, pwm_us, force_kgf or force_n (positive for pulses longer than neutral)
+and, if measured, current_A; other columns and lines that start with # are ignored.
 """
 
 import argparse
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from caudal.tools.common import options, output
 
+if TYPE_CHECKING:
+    from caudal.tools.thrust.fit import Fit
+
 NEUTRAL_US = 1500
 NAME = re.compile(r"[a-z_][a-z0-9_]*")
-COLUMNS = {  # of the report -> how a fit's errors call it
+COLUMNS = {  # of the printed table -> key of a fit's errors
     "V": "volts", "polynomial rms N": "rms_n", "inverse": "inverse_rms_n", "table rms N": "table_rms_n",
     "its inverse": "table_inverse_rms_n", "points": "table_points", "dead from us": "dead_low_us",
     "to": "dead_high_us", "most reverse N": "max_reverse_n", "forward": "max_forward_n",
@@ -21,37 +24,44 @@ COLUMNS = {  # of the report -> how a fit's errors call it
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("data", metavar="DATA.csv", type=Path, help="what was measured, a line a point")
+    """Adds the options of `caudal thrust`."""
+    command.add_argument("data", metavar="DATA.csv", type=Path, help="the measurements, a line per point")
     command.add_argument(
-        "--name", metavar="NAME", help="the motor's name in a vehicle file (default: the data file's)"
+        "--name", metavar="NAME", help="the motor's name in the vehicle file (default: the data file's)"
     )
-    command.add_argument("--about", metavar="TEXT", help="whose measurements these are, for the vehicle file")
     command.add_argument(
-        "--use", choices=["table", "polynomial"], default="table", help="which of the two a vehicle goes by"
+        "--about", metavar="TEXT", help="the source of the measurements, for the vehicle file"
+    )
+    command.add_argument(
+        "--use",
+        choices=["table", "polynomial"],
+        default="table",
+        help="the map that a vehicle uses (default: table)",
     )
     command.add_argument(
         "--neutral",
         metavar="US",
         type=options.natural,
         default=NEUTRAL_US,
-        help="the pulse that stops the motor",
+        help="the pulse that stops the motor (default: 1500)",
     )
     command.add_argument(
         "--write",
         metavar="FILE",
         type=Path,
-        help="where [motor.NAME] goes: a new file, or the end of a vehicle file (default: below runs/)",
+        help="the file for [motor.NAME]: a new file, or a vehicle file to extend (default: under runs/)",
     )
     command.add_argument(
         "--plant",
         action="store_true",
-        help="write [plant.motor.NAME] too, what the simulated motor pushes and draws",
+        help="write [plant.motor.NAME] too: thrust and current of the simulated motor",
     )
-    command.add_argument("--plot", metavar="FILE.svg", type=Path, help="the picture (default: below runs/)")
+    command.add_argument("--plot", metavar="FILE.svg", type=Path, help="the plot (default: under runs/)")
     options.add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Fits the data, writes motor and plot, and prints the errors."""
     from caudal.tools.thrust import bench_data, plant_curves, vehicle_sections
     from caudal.tools.thrust import fit as thrust_fit
 
@@ -71,8 +81,8 @@ def run(args: argparse.Namespace) -> int:
     text = vehicle_sections.motor_section(name, about, args.use, fits)
     if args.plant:
         text += "\n" + vehicle_sections.plant_section(name, [plant_curves.curve(bench) for bench in benches])
-    picture = args.plot or Path("runs") / f"{name}-thrust.svg"
-    draw(picture, name, fits)
+    plot = args.plot or Path("runs") / f"{name}-thrust.svg"
+    draw(plot, name, fits)
     written = args.write or Path("runs") / f"{name}-motor.toml"
     vehicle_sections.write(written, text, name, fresh=args.write is None)
     result: dict[str, Any] = {
@@ -80,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
         "use": args.use,
         "voltages": [one.errors for one in fits],
         "written": str(written),
-        "plot": str(picture),
+        "plot": str(plot),
     }
     if args.json:
         output.as_json(result)
@@ -91,16 +101,18 @@ def run(args: argparse.Namespace) -> int:
 
 
 def motor_name(asked: str | None, data: Path) -> str:
-    """As asked, or the data file's name with all that a name cannot have made into _."""
+    """The given name, or the data file's with all invalid characters replaced by _."""
     name = asked if asked is not None else re.sub("[^a-z0-9_]+", "_", data.stem.lower()).strip("_")
     name = f"motor_{name}" if asked is None and not NAME.fullmatch(name) else name
     if not NAME.fullmatch(name):
-        raise output.UsageError(f'--name "{name}": a motor\'s name is made of small letters, digits and _')
+        raise output.UsageError(
+            f'--name "{name}": a motor\'s name consists of lower-case letters, digits and _'
+        )
     return name
 
 
-def draw(path: Path, name: str, fits: list[Any]) -> None:
-    """Measured points under both maps, and how far each map is off."""
+def draw(path: Path, name: str, fits: "list[Fit]") -> None:
+    """Plots the measured points with both maps, and the error of each map."""
     from caudal.hal.core.build import build_curve
     from caudal.tools.common.pyplot import pyplot
 
@@ -118,7 +130,7 @@ def draw(path: Path, name: str, fits: list[Any]) -> None:
             off.plot(pulses_us, fitted_n - one.bench.forces_n, style, color=colour, linewidth=0.8)
     force.set(ylabel="force, N", title=f"{name}: measured (dots), table (lines), polynomials (dashed)")
     force.legend()
-    off.set(xlabel="pulse, us", ylabel="map less measured, N")
+    off.set(xlabel="pulse, us", ylabel="map minus measured, N")
     for axes in (force, off):
         axes.grid(alpha=0.3)
     try:

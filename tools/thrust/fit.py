@@ -1,10 +1,9 @@
-"""Fits a thruster's bench data: per voltage a table of few points, and two polynomials beside it.
+"""Fits a thruster's bench data: for each voltage a table of few points, and two polynomials.
 
-The table comes first, because it finds the dead-band: of all ways to draw straight lines through the points that
-start from zero force at an edge and bend at whole microseconds, the one with the least squared error (dynamic
-programming over the measured pulses). It has as many points as the data can surely tell apart (Bayes' information
-criterion), and more if that brings its error below a third of the polynomials': these are anchored at the same
-edges. Neither ever falls as the pulse grows.
+The table comes first, because it finds the dead-band. It is the polygon with the least squared error among all that
+start from zero force at an edge and bend at whole microseconds (dynamic programming over the measured pulses). Bayes'
+information criterion sets its number of points, unless more points bring its error below a third of the polynomials'.
+These start at the same edges. Neither map ever falls while the pulse grows.
 """
 
 from dataclasses import dataclass
@@ -17,17 +16,19 @@ from caudal.hal.core.fixed_point import fixed
 from caudal.hal.core.maps import ThrusterMap
 from caudal.tools.thrust.bench_data import Bench
 
-MOST_POINTS = 64  # of a table, so that it stays a line or two in a vehicle file
-WORTH = 1 / 3  # of the polynomial's error: a table that is not that much better is kept short
+MOST_POINTS = 64  # of a table, so that it is a line or two in a vehicle file
+WORTH = 1 / 3  # of the polynomial's error: a longer table has to be this much better
 ORDER = 5
 DIGITS = 5  # of coefficients
-LEAST_RISE = 2e-6  # a microsecond, of the greatest force: rounded coefficients still never fall
-ASKED = 401  # forces that the inverse map is asked for
+LEAST_RISE = 2e-6  # per microsecond, of the greatest force, so that rounded coefficients never fall
+ASKED = 401  # forces at which the inverse map is tested
+
+Polygon = tuple[np.ndarray, np.ndarray]  # distances from neutral in us, forces in N
 
 
 @dataclass(frozen=True)
 class Fit:
-    """The two maps of one voltage, in the words of a vehicle file, and how far from the bench they are."""
+    """The two maps of one voltage, as keys of a vehicle file, and their errors."""
 
     bench: Bench
     polynomial: dict[str, Any]
@@ -36,6 +37,7 @@ class Fit:
 
 
 def fit(bench: Bench) -> Fit:
+    """Fits both maps to the bench data of one voltage."""
     sides = [_Side(bench, direction) for direction in (-1, 1)]
     splits = _splits(sides)
     fewest = _as_many_as_differ(splits, bench)
@@ -64,7 +66,7 @@ def fit(bench: Bench) -> Fit:
 
 
 def inverse_rms_n(bench: Bench, kind: str, curve: dict[str, Any], low_us: int, high_us: int) -> float:
-    """Forces asked of the HAL's own map, whole microseconds and all, against what the bench measured there."""
+    """Error of the inverse map: force set-points minus the force measured at the HAL's pulses, N rms."""
     thruster = ThrusterMap(
         bench.neutral_us, low_us, high_us, [build_curve({"fit": kind, **curve})], bench.volts
     )
@@ -74,13 +76,13 @@ def inverse_rms_n(bench: Bench, kind: str, curve: dict[str, Any], low_us: int, h
 
 
 def rms_n(bench: Bench, kind: str, curve: dict[str, Any]) -> float:
-    """Over every measured point, those in the dead-band too."""
+    """Error of a map at all measured points, also in the dead-band, N rms."""
     force_n = build_curve({"fit": kind, **curve}).force_n
     return _rms(bench.forces_n - [force_n(float(pulse_us)) for pulse_us in bench.pulses_us])
 
 
 class _Side:
-    """One direction as growing distances from neutral and positive forces, and all its best tables."""
+    """One direction, as increasing distances from neutral and positive forces, and its best tables."""
 
     def __init__(self, bench: Bench, direction: int) -> None:
         away_us = direction * (bench.pulses_us - bench.neutral_us)
@@ -90,7 +92,7 @@ class _Side:
         self.x = away_us[mine][order]
         self.y = (direction * bench.forces_n)[mine][order]
         rising_n = np.maximum((direction * bench.rising_n)[mine][order], 0)
-        # Bends are whole microseconds; one next to neutral lets a motor without dead-band have none.
+        # bends are whole microseconds; the one next to neutral is for a motor without a dead-band
         self.bends = np.unique(np.append(np.rint(self.x), 1))
         self.bends = self.bends[self.bends > 0]
         self.levels = np.interp(self.bends, self.x, rising_n)
@@ -99,7 +101,7 @@ class _Side:
     def _search(self) -> None:
         """least[k][j]: the least squared error up to bend j with k lines that end there."""
         bends, sums = self.bends, self._sums()
-        beyond = sums[-1, 0] - sums[:, 0]  # an edge leaves enough points for a polynomial
+        beyond = sums[-1, 0] - sums[:, 0]  # an edge has to leave enough points for a polynomial
         dead = np.where(beyond > ORDER, sums[:, 5], np.inf)
         first, later = (_line_costs(bends, sums, start, self.levels) for start in (0 * bends, self.levels))
         self.least = [dead]
@@ -117,14 +119,16 @@ class _Side:
         return np.concatenate([np.zeros((1, 6)), np.cumsum(each, axis=1).T])[up_to]
 
     def error(self, lines: int) -> float:
+        """The least squared error with so many lines."""
         return float(self.least[lines][-1])
 
     @property
     def most_lines(self) -> int:
+        """The largest number of lines that was tried."""
         return len(self.least) - 1
 
-    def points(self, lines: int) -> tuple[np.ndarray, np.ndarray]:
-        """Distances and forces from the dead-band's edge to the last pulse, forces by least squares."""
+    def points(self, lines: int) -> Polygon:
+        """Distances and forces from the dead-band's edge to the last pulse; forces by least squares."""
         from scipy.optimize import nnls
 
         chosen = [len(self.bends) - 1]
@@ -133,7 +137,7 @@ class _Side:
         bends = self.bends[chosen[::-1]]
         outside = self.x > bends[0]
         hats = np.stack([np.interp(self.x[outside], bends, row) for row in np.eye(len(bends))], axis=1)
-        # Forces as sums of rises that are not negative: such a table never falls.
+        # forces as sums of non-negative rises, so that the table never falls
         rises_n = nnls(hats[:, 1:] @ np.tri(lines), self.y[outside])[0]
         return bends, np.concatenate([[0.0], np.cumsum(rises_n)])
 
@@ -149,7 +153,7 @@ def _line_costs(bends: np.ndarray, sums: np.ndarray, start_n: np.ndarray, end_n:
 
 
 def _splits(sides: list[_Side]) -> dict[int, tuple[float, tuple[int, int]]]:
-    """Lines of both directions together -> the least squared error, and how many lines each then has."""
+    """By number of lines of both directions: the least squared error, and the number of lines of each."""
     splits: dict[int, tuple[float, tuple[int, int]]] = {}
     for reverse in range(1, sides[0].most_lines + 1):
         for forward in range(1, min(sides[1].most_lines, MOST_POINTS - 2 - reverse) + 1):
@@ -160,9 +164,9 @@ def _splits(sides: list[_Side]) -> dict[int, tuple[float, tuple[int, int]]]:
 
 
 def _as_many_as_differ(splits: dict[int, tuple[float, tuple[int, int]]], bench: Bench) -> int:
-    """The number of lines beyond which another, with a place and a force, follows chance."""
+    """The number of lines beyond which another one, with two parameters, fits noise."""
     count = len(bench.pulses_us)
-    finest = 10.0 ** (-2 * bench.decimals)  # an error below the rounding of forces is none
+    finest = 10.0 ** (-2 * bench.decimals)  # the rounding of forces, squared
 
     def score(lines: int) -> float:
         return float(count * np.log(max(splits[lines][0] / count, finest)) + 2 * lines * np.log(count))
@@ -176,7 +180,7 @@ def _maps(bench: Bench, sides: list[_Side], lines: tuple[int, int]) -> tuple[dic
     return _table(bench, reverse, forward), polynomial
 
 
-def _table(bench: Bench, reverse: tuple, forward: tuple) -> dict[str, Any]:
+def _table(bench: Bench, reverse: Polygon, forward: Polygon) -> dict[str, Any]:
     away_us = np.concatenate([-reverse[0][::-1], forward[0]])
     forces_n = np.concatenate([-reverse[1][::-1], forward[1]])
     table = {
@@ -199,10 +203,10 @@ def _polynomial(bench: Bench, sides: list[_Side], reverse_us: int, forward_us: i
 
 
 def _coefficients(side: _Side, edge_us: int) -> list[float]:
-    """Of N = sum c_k u^k, u in 100 us from the edge: least squares, never falling at any whole microsecond."""
+    """c_k of N = sum c_k u^k, u in 100 us from the edge: least squares that never fall at whole microseconds."""
     outside = side.x > edge_us
     reach_us = np.ceil(side.x[-1]) - edge_us
-    powers = np.arange(1, ORDER + 1)  # of the share of the reach: columns of like size
+    powers = np.arange(1, ORDER + 1)  # of the share of the reach, so that columns are of similar size
     columns = ((side.x[outside] - edge_us) / reach_us)[:, None] ** powers
     rises = np.diff((np.arange(reach_us + 1) / reach_us)[:, None] ** powers, axis=0)
     scaled = _least_squares_above(
@@ -216,7 +220,7 @@ def _least_squares_above(a: np.ndarray, b: np.ndarray, g: np.ndarray, h: np.ndar
     """x of least |a x - b| with g x >= h (Lawson and Hanson, Solving Least Squares Problems, ch. 23)."""
     from scipy.optimize import nnls
 
-    x = np.linalg.lstsq(a, b, rcond=None)[0]
+    x: np.ndarray = np.linalg.lstsq(a, b, rcond=None)[0]
     if np.all(g @ x >= h):
         return x
     q, r = np.linalg.qr(a)
@@ -226,7 +230,8 @@ def _least_squares_above(a: np.ndarray, b: np.ndarray, g: np.ndarray, h: np.ndar
     goal = np.zeros(len(stacked))
     goal[-1] = 1
     left = stacked @ nnls(stacked, goal)[0] - goal
-    return np.linalg.solve(r, -left[:-1] / left[-1] + q.T @ b)
+    solved: np.ndarray = np.linalg.solve(r, -left[:-1] / left[-1] + q.T @ b)
+    return solved
 
 
 def _rms(values: np.ndarray) -> float:

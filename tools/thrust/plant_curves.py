@@ -1,7 +1,7 @@
-"""The simulated motor's curves: what was measured, thinned to straight lines that stay within a tolerance.
+"""Curves of the simulated motor: the measurements, thinned to straight lines within a tolerance.
 
-The plant stands for the motor itself, so it follows the bench and no fit: where a vehicle's map is wrong, the
-simulated vehicle pushes with what the bench measured.
+The plant represents the motor itself, so it follows the bench data and not a fit: where a vehicle's map is wrong, the
+simulated motor still gives the measured thrust.
 """
 
 from typing import Any
@@ -10,13 +10,13 @@ import numpy as np
 
 from caudal.tools.thrust.bench_data import Bench
 
-FORCE_SHARE = 0.002  # how far thinned forces may be off, as a share of the greatest
+FORCE_SHARE = 0.002  # of the greatest force: tolerance of thinning
 CURRENT_SHARE = 0.01
 AMPERE_DECIMALS = 3
 
 
 def curve(bench: Bench) -> dict[str, Any]:
-    """Needs measured currents. Forces never fall as the pulse grows; a current below zero is an offset."""
+    """The curve at one voltage, with currents. Forces never fall; a negative current is a sensor's offset."""
     assert bench.currents_a is not None
     forces_n, currents_a = bench.rising_n, np.maximum(bench.currents_a, 0)
     scaled = np.stack(
@@ -35,7 +35,7 @@ def curve(bench: Bench) -> dict[str, Any]:
 
 
 def _thinned(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Which points to keep so that no row of values is more than 1 off its straight lines (Douglas and Peucker)."""
+    """The points to keep so that straight lines between them are within 1 of every row (Douglas and Peucker)."""
     keep = np.zeros(len(x), bool)
     keep[[0, -1]] = True
     spans = [(0, len(x) - 1)]

@@ -1,4 +1,4 @@
-"""Fitted motors as sections of a vehicle file: [motor.NAME] for its maps, [plant.motor.NAME] for its plant."""
+"""Writes fitted motors as sections of a vehicle file: [motor.NAME] with maps, [plant.motor.NAME] for the plant."""
 
 import json
 import tomllib
@@ -10,8 +10,9 @@ from caudal.tools.thrust.fit import Fit
 
 
 def motor_section(name: str, about: str, use: str, fits: list[Fit]) -> str:
+    """The text of [motor.NAME]."""
     lines = [f"[motor.{name}]", f"about = {_value(about)}", f"use = {_value(use)}"]
-    lines += ["# measured by caudal thrust, N rms: fit, then the inverse map against the bench"]
+    lines += ["# errors by caudal thrust, N rms: of the fit, then of the inverse map"]
     for one in fits:
         lines.append(f"#   {_errors(one.errors)}")
     for kind in ("polynomial", "table"):
@@ -25,41 +26,42 @@ def motor_section(name: str, about: str, use: str, fits: list[Fit]) -> str:
 
 
 def plant_section(name: str, curves: list[dict[str, Any]]) -> str:
-    lines = ["# what the bench measured, thinned: straight lines between the points"]
+    """The text of [plant.motor.NAME]."""
+    lines = ["# the bench data, thinned: straight lines between the points"]
     for curve in curves:
         lines += [*_entry(f"plant.motor.{name}.curve", curve), ""]
     return "\n".join(lines[:-1]) + "\n"
 
 
 def write(path: Path, text: str, name: str, fresh: bool) -> None:
-    """A new file, or at the end of one that has no such motor yet. `fresh`: what was there is of no account."""
-    before = "" if fresh else _before(path, name)
+    """Writes a new file, or extends one that has no such motor. `fresh`: overwrite."""
+    before = "" if fresh else _existing(path, name)
     if before:
         text = ("\n" if before.endswith("\n") else "\n\n") + text
-        _tables(path, before + text, "the motor's section does not fit at its end")
+        _tables(path, before + text, "the motor's section cannot follow at its end")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a" if before else "w", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
         raise UsageError(
-            f"cannot write {path}: {error.strerror}; choose another place with --write"
+            f"cannot write {path}: {error.strerror}; choose another file with --write"
         ) from error
 
 
-def _before(path: Path, name: str) -> str:
+def _existing(path: Path, name: str) -> str:
     try:
         before = path.read_text(encoding="utf-8") if path.exists() else ""
     except (OSError, UnicodeDecodeError):
         raise UsageError(
-            f"{path} is there and is no vehicle file; choose another place with --write"
+            f"{path} exists and is not a vehicle file; choose another file with --write"
         ) from None
-    tables = _tables(path, before, "the motor's section was not added")
+    tables = _tables(path, before, "it is not a vehicle file")
     for motors, key in ((tables, "motor"), (tables.get("plant"), "plant.motor")):
         there = motors.get("motor") if isinstance(motors, dict) else None
         if isinstance(there, dict) and name in there:
-            hint = "take it out first, or choose another --name or --write"
-            raise UsageError(f"{path} has a [{key}.{name}] already and was left as it is; {hint}")
+            hint = "remove it first, or choose another --name or --write"
+            raise UsageError(f"{path} already has a [{key}.{name}] and was not changed; {hint}")
     return before
 
 
@@ -67,7 +69,9 @@ def _tables(path: Path, text: str, problem: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
     except ValueError as error:
-        raise UsageError(f"{path} was left as it is, {problem} ({error}); choose another --write") from None
+        raise UsageError(
+            f"{path} was not changed, because {problem} ({error}); choose another --write"
+        ) from None
 
 
 def _errors(errors: dict[str, Any]) -> str:
@@ -84,5 +88,5 @@ def _entry(key: str, values: dict[str, Any]) -> list[str]:
 
 
 def _value(value: Any) -> str:
-    """Texts, numbers and lists of numbers are the same in JSON as in TOML."""
+    """A string, number or list of numbers, which JSON and TOML write alike."""
     return json.dumps(value, ensure_ascii=False)

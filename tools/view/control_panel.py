@@ -6,7 +6,7 @@ import math
 import time
 from typing import Any
 
-from caudal.tools.faults.kinds import upsets_of
+from caudal.tools.faults.kinds import possible_faults
 from caudal.tools.log.live_run import LiveSource
 from caudal.tools.log.recorded_run import Run, Snapshot
 from caudal.tools.view.gait_sliders import Knob, knobs
@@ -141,7 +141,7 @@ class ControlPanel:
     def _rehearsal(self, gui: Any) -> None:
         """What can befall this vehicle in a simulation: chosen, or in words."""
         fits: dict[str, list[str]] = {}
-        for (name, target), kind in upsets_of(self._run.vehicle).items():
+        for (name, target), kind in possible_faults(self._run.vehicle).items():
             if not kind.needs:
                 fits.setdefault(name, []).append(target)
         name, target = LIKELY

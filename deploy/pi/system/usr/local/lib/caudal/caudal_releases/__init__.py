@@ -1,11 +1,11 @@
-"""Releases on a vehicle's computer: brought in side by side, switched in one step, taken back if one does not stay up.
+"""Releases on a vehicle's computer: kept side by side, switched in one step, rolled back if one does not stay up.
 
-    /opt/caudal/releases/NAME/     bin/caudal, site/ (packages), etc/ (vehicle file), system/ (units, rules; as below /)
+    /opt/caudal/releases/NAME/     bin/caudal, site/ (packages), etc/ (vehicle file), system/ (units, rules; as under /)
     /opt/caudal/current, previous  links to two of them
-    /opt/caudal/trial.json         there while the current release has yet to show that it stays up
-    /opt/caudal/went-back.json     there when it did not, until the next release comes
+    /opt/caudal/trial.json         exists while the current release is on trial: it has to show that it stays up
+    /opt/caudal/went-back.json     exists after a rollback, until the next release is installed
 
 `caudal deploy pi` runs this for `install`, on the vehicle or with --root on an image; systemd for `boot`, `fallback`,
-`confirm` and `tidy`; a person may run `health`, `back` and `uninstall`. It needs Python's own library alone.
-Calibration (/var/lib/caudal) and logs (/var/log/caudal) belong to no release and outlive them all.
+`confirm` and `tidy`; users may run `health`, `back` and `uninstall`. It needs Python's standard library alone.
+Calibration (/var/lib/caudal) and logs (/var/log/caudal) belong to no release; releases do not change them.
 """

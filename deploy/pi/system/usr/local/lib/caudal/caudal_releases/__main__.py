@@ -1,10 +1,11 @@
-"""`caudal-release` and `caudal-health`."""
+"""The commands `caudal-release` and `caudal-health`."""
 
 import argparse
 import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from caudal_releases import __doc__ as about
 from caudal_releases import releases
@@ -14,25 +15,28 @@ from caudal_releases.service import health
 
 
 def main() -> int:
+    """Runs a command; 1 if the controller is not healthy or not up, 2 for an error."""
     top = argparse.ArgumentParser(
         prog="caudal-release", description=about, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     top.add_argument("--root", metavar="DIR", default="/", help="an image mounted here, not this computer")
     top.add_argument("--json", action="store_true", help="one JSON object on stdout, for machines")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    install = commands.add_parser("install", help="bring a release in and make it the current one")
-    install.add_argument("folder", type=Path)
-    install.add_argument("--wait", metavar="S", type=float, default=60, help="how long it may take to be up")
-    commands.add_parser("health", help="how the controller is; 0 when it is well")
-    commands.add_parser("back", help="to the release before")
+    install = commands.add_parser("install", help="copy a release and make it the current one")
+    install.add_argument("folder", type=Path, help="the release")
+    install.add_argument(
+        "--wait", metavar="S", type=float, default=60, help="seconds it may take to be up (default: 60)"
+    )
+    commands.add_parser("health", help="state of the controller; exit code 0 if it is healthy")
+    commands.add_parser("back", help="switch to the previous release")
     commands.add_parser("boot", help="for caudal-boot.service")
     commands.add_parser("fallback", help="for caudal-fallback.service")
     commands.add_parser("confirm", help="for caudal-confirm.service")
     logs = commands.add_parser("tidy", help="remove the oldest logs")
-    logs.add_argument("--keep-mb", type=float, required=True, help="what all logs may take")
-    logs.add_argument("--free-mb", type=float, required=True, help="what the disk must have left")
+    logs.add_argument("--keep-mb", type=float, required=True, help="most space that all logs may take")
+    logs.add_argument("--free-mb", type=float, required=True, help="least free space on the disk")
     uninstall = commands.add_parser("uninstall", help="remove all but calibration and logs")
-    uninstall.add_argument("--purge", action="store_true", help="calibration and logs too")
+    uninstall.add_argument("--purge", action="store_true", help="remove calibration and logs too")
     args = top.parse_args()
     computer = Computer(args.root)
     try:
@@ -48,7 +52,8 @@ def main() -> int:
     return 0 if result.get("healthy", True) and result.get("done") not in ("not up", "failed") else 1
 
 
-def run(args: argparse.Namespace, computer: Computer) -> dict:
+def run(args: argparse.Namespace, computer: Computer) -> dict[str, Any]:
+    """Runs a command and returns its result."""
     if args.command == "install":
         return releases.install(computer, args.folder, args.wait)
     if args.command == "tidy":
@@ -66,7 +71,8 @@ def run(args: argparse.Namespace, computer: Computer) -> dict:
     return simple[args.command](computer)
 
 
-def show(result: dict) -> None:
+def show(result: dict[str, Any]) -> None:
+    """Prints a result as a table."""
     width = max(map(len, result))
     for key, value in result.items():
         if isinstance(value, float):

@@ -1,20 +1,21 @@
-"""The computer that releases stand on: its files below a root, its links, its service manager."""
+"""The computer that releases are installed on: its files under a root, its links, its service manager."""
 
 import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 SERVICE = "caudal.service"
 
 
 class Refused(Exception):
-    """The sentence for the user."""
+    """An error that the user can correct; its text is the message."""
 
 
 class Computer:
-    """The computer whose files stand below `root`; live when it is this one and systemd runs it."""
+    """The computer whose files are under `root`; `live` if it is this one and systemd runs it."""
 
     def __init__(self, root: str) -> None:
         self.root = Path(root)
@@ -24,7 +25,7 @@ class Computer:
         self.notes: list[str] = []
 
     def named(self, link: str) -> str | None:
-        """The release that `current` or `previous` is."""
+        """The release that the link `current` or `previous` points to."""
         try:
             name = Path(os.readlink(self.home / link)).name
         except OSError:
@@ -32,19 +33,22 @@ class Computer:
         return name if (self.releases / name).is_dir() else None
 
     def point(self, link: str, name: str | None) -> None:
-        """In one step, so that there is always a whole release behind it, wherever the power fails."""
+        """Sets a link in one step, so that it points to a whole release even after a power failure."""
         if name is None:
             (self.home / link).unlink(missing_ok=True)
         else:
             replace_link(self.home / link, f"releases/{name}")
 
-    def read(self, name: str) -> dict:
+    def read(self, name: str) -> dict[str, Any]:
+        """The content of a JSON file, {} if it is missing or corrupt."""
         try:
-            return json.loads((self.home / name).read_text())
+            content: dict[str, Any] = json.loads((self.home / name).read_text())
+            return content
         except (OSError, ValueError):
             return {}
 
-    def write(self, name: str, content: dict | None) -> None:
+    def write(self, name: str, content: dict[str, Any] | None) -> None:
+        """Writes a JSON file as a whole; without content, removes it."""
         path = self.home / name
         if content is None:
             path.unlink(missing_ok=True)
@@ -54,17 +58,18 @@ class Computer:
         os.replace(new, path)
 
     def sync(self) -> None:
-        """A name that outlives a power cut must have its content; a mounted image is synced when it is unmounted."""
+        """Writes all files to the disk, as a power failure may follow; a mounted image is synced when unmounted."""
         if self.root.resolve() == Path("/"):
             os.sync()
 
     def systemctl(self, *words: str) -> str:
+        """Runs systemctl and returns its output."""
         done = subprocess.run(["systemctl", *words], capture_output=True, text=True)
         return done.stdout
 
 
 def put(source: Path, target: Path) -> None:
-    """A file into place whole, with its mode; untouched where it is the same."""
+    """Copies a file with its mode, in one step; an identical file is not touched."""
     mode = source.stat().st_mode & 0o777
     if target.is_file() and not target.is_symlink() and target.read_bytes() == source.read_bytes():
         target.chmod(mode)
@@ -77,6 +82,7 @@ def put(source: Path, target: Path) -> None:
 
 
 def replace_link(link: Path, target: str) -> None:
+    """Makes a link point to a target, in one step."""
     link.parent.mkdir(parents=True, exist_ok=True)
     new = link.with_name(f".{link.name}.new")
     new.unlink(missing_ok=True)

@@ -1,12 +1,13 @@
-"""Room for the logs of runs."""
+"""Limits the space that logs of runs take."""
 
 import shutil
+from typing import Any
 
 from caudal_releases.computer import Computer
 
 
-def tidy(computer: Computer, keep_mb: float, free_mb: float) -> dict:
-    """Removes the oldest logs until they and the disk have room; never the newest, which is being written."""
+def tidy(computer: Computer, keep_mb: float, free_mb: float) -> dict[str, Any]:
+    """Removes the oldest logs until both limits hold; never the newest, which may be open."""
     folder = computer.root / "var/log/caudal"
     logs = sorted(folder.glob("*.mcap"), key=lambda path: path.stat().st_mtime)
     sizes = [path.stat().st_size for path in logs]

@@ -1,4 +1,4 @@
-"""Releases brought in, switched, put on trial and taken back."""
+"""Installs, switches, tries and rolls back releases."""
 
 import hashlib
 import json
@@ -7,33 +7,36 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from caudal_releases.computer import SERVICE, Computer, Refused
 from caudal_releases.service import SETTLE_S, is_up, wait_until_up
 from caudal_releases.system import LINKS, set_boot_config, settle_system, switch, system_files, wants
 
-KEPT = 3  # releases on the disk: the current one, the one before, and one more
-BOOTS = 3  # that a release on trial may take
+KEPT = 3  # releases on the disk: the current one, the previous one, and one more
+BOOTS = 3  # that a release on trial has to stay up
 
 
-def install(computer: Computer, folder: Path, wait_s: float) -> dict:
-    """A new release becomes the current one, or everything stays as it was."""
+def install(computer: Computer, folder: Path, wait_s: float) -> dict[str, Any]:
+    """Makes a new release the current one, or leaves everything as it was."""
     name, current = folder.resolve().name, computer.named("current")
-    bring_in(computer, folder, name)
+    copy_release(computer, folder, name)
     problem = read_problem(computer, name)
     if problem:
         if name not in (current, computer.named("previous")):
             shutil.rmtree(computer.releases / name)
-        raise Refused(f"the vehicle stays as it was, because the release does not read there: {problem}")
+        raise Refused(
+            f"nothing was changed, because the release cannot read its files on the vehicle: {problem}"
+        )
     computer.write("went-back.json", None)
     if name == current:
-        switch(computer, name)  # system files someone has changed come back
+        switch(computer, name)  # system files that were edited are restored
         if computer.live and not is_up(computer, 0):
             computer.systemctl("restart", "--no-block", SERVICE)
         return report(computer, "unchanged")
     before = current
     if computer.read("trial.json").get("release") == current and computer.named("previous"):
-        before = computer.named("previous")  # what has not stayed up yet is nothing to go back to
+        before = computer.named("previous")  # no rollback to a release that has not stayed up
     computer.write("trial.json", {"release": name, "boots": 0})
     computer.point("previous", before)
     switch(computer, name)
@@ -48,7 +51,7 @@ def install(computer: Computer, folder: Path, wait_s: float) -> dict:
         return report(computer, "installed")
     if before is None:
         return report(computer, "not up")
-    if computer.named("current") == name:  # else caudal-fallback was faster
+    if computer.named("current") == name:  # otherwise caudal-fallback was faster
         go_back(computer, f"it was not up within {wait_s:.0f} s")
         computer.systemctl("reset-failed", SERVICE)
         computer.systemctl("restart", "--no-block", SERVICE)
@@ -56,8 +59,8 @@ def install(computer: Computer, folder: Path, wait_s: float) -> dict:
     return report(computer, "went back")
 
 
-def bring_in(computer: Computer, folder: Path, name: str) -> None:
-    """The folder among the releases, whole or not at all; one that is there but damaged is replaced."""
+def copy_release(computer: Computer, folder: Path, name: str) -> None:
+    """Copies a release to the releases, whole or not at all; a damaged one of its name is replaced."""
     target = computer.releases / name
     if is_whole(target):
         return
@@ -66,7 +69,7 @@ def bring_in(computer: Computer, folder: Path, name: str) -> None:
     free = shutil.disk_usage(computer.releases).free
     if free < 3 * need:  # itself, its bytecode, and room for logs
         raise Refused(
-            f"{computer.releases} has {free / 1e6:.0f} MB left and a release needs {3 * need / 1e6:.0f}"
+            f"{computer.releases} has {free / 1e6:.0f} MB free, a release needs {3 * need / 1e6:.0f}; free some"
         )
     new, old = computer.releases / f".{name}", computer.releases / f".{name}.old"
     for path in (new, old):
@@ -74,7 +77,7 @@ def bring_in(computer: Computer, folder: Path, name: str) -> None:
     shutil.copytree(folder, new, symlinks=True)
     if not is_whole(new):
         shutil.rmtree(new)
-        raise Refused(f"{name} did not arrive whole; deploy again")
+        raise Refused(f"{name} is incomplete or damaged; deploy again")
     if os.geteuid() == 0:
         for path in [new, *new.rglob("*")]:
             os.chown(path, 0, 0, follow_symlinks=False)
@@ -86,7 +89,7 @@ def bring_in(computer: Computer, folder: Path, name: str) -> None:
 
 
 def is_whole(release: Path) -> bool:
-    """Is every file there as it was made."""
+    """Does every file have the checksum it was made with?"""
     try:
         lines = (release / "sha256sums").read_text().splitlines()
         return all(
@@ -97,10 +100,10 @@ def is_whole(release: Path) -> bool:
 
 
 def read_problem(computer: Computer, name: str) -> str | None:
-    """Why this release does not read its vehicle file and this vehicle's calibration, if so.
+    """Why a release cannot read its vehicle file with this vehicle's calibration; None if it can.
 
-    As root, so that what it imports leaves its bytecode, which the service may not write. An image is of another
-    machine: whoever deploys has looked, and it looks itself when it boots.
+    Runs as root, so that its imports write their bytecode, which the service may not do. An image of another machine
+    is checked by the deploying computer, and when it boots.
     """
     if computer.root.resolve() != Path("/"):
         return None
@@ -111,27 +114,28 @@ def read_problem(computer: Computer, name: str) -> str | None:
     try:
         command += ["--scenario", json.loads((release / "release.json").read_text())["scenario"]]
     except (OSError, ValueError, KeyError) as error:
-        return f"its release.json is not whole ({error})"
+        return f"its release.json is damaged ({error})"
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == 0:
         return None
-    return (done.stderr.strip() or done.stdout.strip() or "without a word").splitlines()[-1]
+    return (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
 
 
 def go_back(computer: Computer, why: str) -> bool:
-    """To the release before; false where there is none."""
+    """Rolls back to the previous release; False if there is none."""
     bad, good = computer.named("current"), computer.named("previous")
     if good is None or good == bad:
         return False
     computer.write("went-back.json", {"from": bad, "to": good, "why": why})
     switch(computer, good)
-    computer.point("previous", None)  # nobody goes back to what did not stay up
+    computer.point("previous", None)  # no rollback to a release that did not stay up
     computer.write("trial.json", None)
     return True
 
 
-def back(computer: Computer) -> dict:
-    if not go_back(computer, "asked for"):
+def back(computer: Computer) -> dict[str, Any]:
+    """Rolls back to the previous release, at the user's request."""
+    if not go_back(computer, "requested"):
         raise Refused("there is no release before the current one")
     if computer.live:
         computer.systemctl("reset-failed", SERVICE)
@@ -139,8 +143,8 @@ def back(computer: Computer) -> dict:
     return report(computer, "went back")
 
 
-def fallback(computer: Computer) -> dict:
-    """The service gave up. A release on trial goes; any other is tried again: a vehicle is not left dead."""
+def fallback(computer: Computer) -> dict[str, Any]:
+    """After the service has failed: rolls a release on trial back, and starts any other again."""
     on_trial = computer.read("trial.json").get("release") == computer.named("current")
     done = "went back" if on_trial and go_back(computer, "it did not stay up") else "started again"
     computer.systemctl("reset-failed", SERVICE)
@@ -148,8 +152,8 @@ def fallback(computer: Computer) -> dict:
     return report(computer, done)
 
 
-def boot(computer: Computer) -> dict:
-    """Counts the boots of a release on trial; on an image's first, gives it its user and looks whether it reads."""
+def boot(computer: Computer) -> dict[str, Any]:
+    """Counts the boots of a release on trial; on the first boot of an image, makes its user and checks its files."""
     trial, current = computer.read("trial.json"), computer.named("current")
     if trial.get("release") != current or current is None:
         computer.write("trial.json", None)
@@ -162,12 +166,13 @@ def boot(computer: Computer) -> dict:
     if computer.live:
         settle_system(computer)  # systemd-sysusers does not run at every boot
     problem = read_problem(computer, current)
-    if problem and go_back(computer, f"it does not read: {problem}"):
+    if problem and go_back(computer, f"it cannot read its files: {problem}"):
         return report(computer, "went back")
     return report(computer, f"boot {trial['boots']} of {BOOTS}")
 
 
-def confirm(computer: Computer) -> dict:
+def confirm(computer: Computer) -> dict[str, Any]:
+    """Ends the trial of a release that has stayed up."""
     if not is_up(computer, SETTLE_S):
         return report(computer, "on trial")
     computer.write("trial.json", None)
@@ -176,7 +181,7 @@ def confirm(computer: Computer) -> dict:
 
 
 def prune(computer: Computer) -> None:
-    """The newest few releases stay, and always the current one and the one before."""
+    """Removes old releases; the current and the previous one always stay."""
     held = {computer.named("current"), computer.named("previous")}
     others = [path for path in computer.releases.iterdir() if path.name not in held]
     others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
@@ -184,8 +189,8 @@ def prune(computer: Computer) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def uninstall(computer: Computer, purge: bool) -> dict:
-    """Everything a deploy brought. Calibration and logs stay, unless they are to go too; so does the user `caudal`."""
+def uninstall(computer: Computer, purge: bool) -> dict[str, Any]:
+    """Removes all that a deploy installed but the user `caudal`; with `purge`, calibration and logs too."""
     name = computer.named("current")
     if computer.live:
         timers = ("caudal-confirm.timer", "caudal-logs.timer")
@@ -207,7 +212,8 @@ def uninstall(computer: Computer, purge: bool) -> dict:
     }
 
 
-def report(computer: Computer, done: str) -> dict:
+def report(computer: Computer, done: str) -> dict[str, Any]:
+    """The result of an action, and the releases there are."""
     back = computer.read("went-back.json")
     return {
         "done": done,

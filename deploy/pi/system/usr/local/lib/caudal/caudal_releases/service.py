@@ -1,11 +1,12 @@
-"""Is the service up: active, and its loop has said so lately."""
+"""The state of the service: it is up if it is active and its loop has fed the watchdog lately."""
 
 import time
+from typing import Any
 
 from caudal_releases.computer import SERVICE, Computer
 
-SETTLE_S = 10  # up for this long without a restart is up to stay
-FED_S = 5  # the service's own watchdog would have ended it before
+SETTLE_S = 10  # a release that is up for this long without a restart stays
+FED_S = 5  # the service's own watchdog expires earlier
 SHOWN = (
     "ActiveState",
     "SubState",
@@ -16,10 +17,10 @@ SHOWN = (
 )
 
 
-def ask(computer: Computer) -> dict:
-    """What systemd says of the service, times as seconds ago."""
-    said = computer.systemctl("show", SERVICE, f"--property={','.join(SHOWN)}")
-    state = dict(line.split("=", 1) for line in said.splitlines() if "=" in line)
+def query(computer: Computer) -> dict[str, Any]:
+    """The service's state as systemd reports it, with times as seconds ago."""
+    shown = computer.systemctl("show", SERVICE, f"--property={','.join(SHOWN)}")
+    state = dict(line.split("=", 1) for line in shown.splitlines() if "=" in line)
     active = state.get("ActiveState") == "active" and state.get("SubState") == "running"
     fed_us, active_us = (int(state.get(key) or 0) for key in SHOWN[-2:])
     return {
@@ -33,14 +34,15 @@ def ask(computer: Computer) -> dict:
 
 
 def is_up(computer: Computer, for_s: float) -> bool:
-    """Active for this long, its watchdog fed all the time."""
-    said = ask(computer)
-    if not said["active"] or said["fed_s_ago"] is None:
+    """Is it active for this long, and its watchdog fed?"""
+    state = query(computer)
+    if not state["active"] or state["fed_s_ago"] is None:
         return False
-    return said["fed_s_ago"] < FED_S and said["active_for_s"] > for_s
+    return bool(state["fed_s_ago"] < FED_S and state["active_for_s"] > for_s)
 
 
 def wait_until_up(computer: Computer, name: str, wait_s: float) -> bool:
+    """Waits until a release has been up for SETTLE_S; False after `wait_s`, or if another becomes current."""
     end = time.monotonic() + wait_s
     while time.monotonic() < end and computer.named("current") == name:
         if is_up(computer, SETTLE_S):
@@ -49,18 +51,18 @@ def wait_until_up(computer: Computer, name: str, wait_s: float) -> bool:
     return False
 
 
-def health(computer: Computer) -> dict:
-    """How the controller is: healthy when it is active and its loop ticks."""
-    said = ask(computer)
+def health(computer: Computer) -> dict[str, Any]:
+    """The controller's state: healthy if it is active and its loop ticks."""
+    state = query(computer)
     logs = (computer.root / "var/log/caudal").glob("*.mcap")
     newest = max(logs, key=lambda path: path.stat().st_mtime, default=None)
     return {
         "healthy": is_up(computer, 0),
-        "service": said["state"],
-        "status": said["status"],
-        "active_for_s": said["active_for_s"],
-        "watchdog_fed_s_ago": said["fed_s_ago"],
-        "restarts": said["restarts"],
+        "service": state["state"],
+        "status": state["status"],
+        "active_for_s": state["active_for_s"],
+        "watchdog_fed_s_ago": state["fed_s_ago"],
+        "restarts": state["restarts"],
         "release": computer.named("current"),
         "previous": computer.named("previous"),
         "on_trial": bool(computer.read("trial.json")),

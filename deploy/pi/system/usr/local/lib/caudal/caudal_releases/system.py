@@ -1,4 +1,4 @@
-"""A release's part of the system: units, rules and links put in place, and the firmware's config.txt."""
+"""Installs a release's system files: units, rules, links, and lines of the firmware's config.txt."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ CONFIG_LINES = ("[all]", "dtparam=i2c_arm=on,i2c_arm_baudrate=400000", "enable_u
 
 
 def switch(computer: Computer, name: str) -> None:
-    """This release's system files, then the one link that makes it current."""
+    """Makes a release the current one: first its system files, then the link `current`."""
     before = computer.named("current")
     if before and before != name:
         gone = system_files(computer, before) - system_files(computer, name)
@@ -37,12 +37,13 @@ def switch(computer: Computer, name: str) -> None:
 
 
 def system_files(computer: Computer, name: str) -> set[str]:
+    """Paths of a release's system files, relative to the root."""
     tree = computer.releases / name / "system"
     return {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()}
 
 
 def wants(computer: Computer, name: str) -> dict[str, str]:
-    """What `systemctl enable` would link, also on an image of another machine."""
+    """The links that `systemctl enable` would make, also on an image of another machine."""
     links = {}
     for path in system_files(computer, name):
         if path.startswith("etc/systemd/system/"):
@@ -54,10 +55,10 @@ def wants(computer: Computer, name: str) -> dict[str, str]:
 
 
 def settle_system(computer: Computer) -> None:
-    """Users, folders, devices and units as the files now say; each as far as this system has it."""
+    """Applies the system files: users, folders, devices and units, as far as this system has them."""
     rules = computer.root / "etc/udev/rules.d/70-caudal.rules"
     if rules.exists():
-        os.utime(rules)  # or udev would not read them again, now that there are the groups they name
+        os.utime(rules)  # so that udev reads them again, now that the groups in them exist
     devices = [f"--subsystem-match={name}" for name in ("i2c-dev", "tty", "gpio")]
     for command in (
         ["systemd-sysusers", "/etc/sysusers.d/caudal.conf"],
@@ -72,16 +73,16 @@ def settle_system(computer: Computer) -> None:
         try:
             subprocess.run(command, capture_output=True, timeout=60)
         except (OSError, subprocess.TimeoutExpired):
-            computer.notes.append(f"{' '.join(command)} did not do; start the vehicle anew")
+            computer.notes.append(f"{' '.join(command)} failed; reboot the vehicle")
 
 
 def set_boot_config(computer: Computer, lines: tuple[str, ...]) -> None:
-    """The firmware's config.txt with our lines once, at its end, or with none."""
+    """Writes our lines once at the end of the firmware's config.txt; without lines, removes them."""
     path = next((computer.root / place for place in CONFIG_PLACES if (computer.root / place).is_file()), None)
     if path is None:
         if lines:
             computer.notes.append(
-                "there is no boot/firmware/config.txt, so I2C and the UART stay as they are; on a Raspberry Pi "
+                "there is no boot/firmware/config.txt, so I2C and the UART are not enabled; on a Raspberry Pi "
                 "mount its boot partition there and deploy again"
             )
         return
@@ -98,9 +99,9 @@ def set_boot_config(computer: Computer, lines: tuple[str, ...]) -> None:
         scratch.write_text(new)
         os.replace(scratch, path)
         if computer.live:
-            computer.notes.append(f"{path} has changed; start the vehicle anew, so that it counts")
+            computer.notes.append(f"{path} has changed; reboot the vehicle to apply it")
     command_line = path.with_name("cmdline.txt")
     if lines and command_line.is_file() and "console=serial0" in command_line.read_text():
         computer.notes.append(
-            f"{command_line} has a console on serial0; take console=serial0,... out if a sensor is on that line"
+            f"{command_line} has a console on serial0; remove console=serial0,... if a sensor is on that line"
         )
