@@ -42,7 +42,7 @@ class Gui:
 
 class Line(SimpleNamespace):
     def __init__(self, names) -> None:
-        super().__init__(steers=names, rehearses=True, events=[], told=[], faults=[])
+        super().__init__(controls=names, rehearses=True, events=[], told=[], faults=[])
 
     def send(self, vehicle, kind, *values) -> None:
         self.told.append((vehicle, kind, *values))

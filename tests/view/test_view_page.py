@@ -108,7 +108,7 @@ def test_a_browser_that_has_just_come_looks_from_near_whatever_its_empty_page_sa
     ],
     ids=str,
 )
-def test_a_page_for_other_machines_steers_only_if_that_is_asked_for(monkeypatch, words, steers):
+def test_a_page_for_other_machines_steers_only_if_that_is_asked_for(monkeypatch, words, controls):
     run = SimpleNamespace(source=SimpleNamespace(updates=1, newest=None, gone=True), title="eel")
     server = SimpleNamespace(atomic=nullcontext, get_host=lambda: "", get_port=lambda: 8360)
     called: list[str] = []
@@ -123,7 +123,7 @@ def test_a_page_for_other_machines_steers_only_if_that_is_asked_for(monkeypatch,
     monkeypatch.setattr("caudal.tools.view.page.end", lambda server: None)
     monkeypatch.setattr("caudal.tools.view.page.Page", lambda run, server: Page())
     assert main(["view", "127.0.0.1:9360", *words]) == 0
-    assert "first_look" in called and ("add_helm" in called) == steers
+    assert "first_look" in called and ("add_helm" in called) == controls
 
 
 def on_picture(points, position, at, aspect):
