@@ -132,7 +132,7 @@ def test_an_empty_file_as_deployment_leaves_it_is_amended(room):
     [
         ((), "--output FILE"),
         (("--output", "."), "no place for a file"),
-        (("--output", "broken.toml"), "no TOML"),
+        (("--output", "broken.toml"), "not valid TOML"),
         (("--output", "other.toml"), "actuator.tail_9"),
     ],
 )

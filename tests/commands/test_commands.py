@@ -143,10 +143,10 @@ def test_a_run_that_is_told_to_stop_before_its_first_tick_says_so_and_no_more(tm
 @pytest.mark.parametrize(
     "passed_s, done, total, line",
     [
-        (240.0, 96, 2000, "swimming: 96 of 2000 runs, 0.4 a second, 79 min left"),
-        (20.0, 1000, 2000, "swimming: 1000 of 2000 runs, 50 a second, 20 s left"),
-        (7200.0, 1, 3, "swimming: 1 of 3 runs, 0.0 a second, 4.0 h left"),
-        (10.0, 1e6, None, "swimming: 1000000 runs, 100000 a second"),
+        (240.0, 96, 2000, "swimming: 96 of 2000 runs, 0.4 per second, 79 min left"),
+        (20.0, 1000, 2000, "swimming: 1000 of 2000 runs, 50 per second, 20 s left"),
+        (7200.0, 1, 3, "swimming: 1 of 3 runs, 0.0 per second, 4.0 h left"),
+        (10.0, 1e6, None, "swimming: 1000000 runs, 100000 per second"),
     ],
 )
 def test_progress_says_how_much_how_fast_and_how_much_longer(

@@ -251,7 +251,7 @@ def test_a_worker_that_dies_half_way_costs_nothing_but_time(plane, cluster, tmp_
         (["--dask", "tcp://127.0.0.1:9"], "no dask scheduler answers at tcp://127.0.0.1:9"),
         (["--dask", "nowhere"], "tcp://HOST:PORT"),
         (["--out", "a.xlsx"], ".csv or .parquet"),
-        (["--seeds", "0"], "whole number from 1"),
+        (["--seeds", "0"], "whole number of 1 or more"),
     ],
 )
 def test_bad_input_is_refused_in_one_sentence_and_leaves_nothing(words, said, tmp_path, monkeypatch, capsys):
