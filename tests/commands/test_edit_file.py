@@ -121,7 +121,8 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(fails, tmp
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("a = \n", "not valid TOML"), ("name = 3\n", "name is not a table"), ("\xff", "not valid TOML")]
+    ("text", "says"),
+    [("a = \n", "not valid TOML"), ("name = 3\n", "name is not a table"), ("\xff", "not valid TOML")],
 )
 def test_a_file_that_cannot_take_a_key_is_left_as_it_is(text, says, tmp_path):
     path = tmp_path / "file.toml"

@@ -42,20 +42,20 @@ class Gui:
 
 class Line(SimpleNamespace):
     def __init__(self, names) -> None:
-        super().__init__(controls=names, rehearses=True, events=[], told=[], faults=[])
+        super().__init__(controls=names, injects_faults=True, events=[], told=[], faults=[])
 
     def send(self, vehicle, kind, *values) -> None:
         self.told.append((vehicle, kind, *values))
 
-    def rehearse(self, vehicle, fault) -> None:
+    def inject_fault(self, vehicle, fault) -> None:
         self.faults.append((vehicle, fault))
 
 
 def panel(name: str, scenario: str, **wants):
     vehicle, scenario, _ = open_scenario(name, [], scenario)
     fields = {f"/{name}_1/counts": ["x"], f"/{name}_1/state": list(wants)}
-    about = {"vehicle_file": vehicle.file.text, "vehicle": name, "scenario": scenario}
-    source = SimpleNamespace(about=about, fields=fields, events=[])
+    metadata = {"vehicle_file": vehicle.file.text, "vehicle": name, "scenario": scenario}
+    source = SimpleNamespace(metadata=metadata, fields=fields, events=[])
     run, gui = Run(source), Gui()
     line = Line([f"{name}_1"])
     handler = ControlPanel(gui, run, line)

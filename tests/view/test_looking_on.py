@@ -42,7 +42,11 @@ def test_who_looks_on_sees_what_the_log_holds_and_what_is_asked_waits_for_the_co
     live.handler("eel_1", lambda *order: told.append(order))
     live.start()
     watched = LiveSource(live.address)
-    assert watched.about == {"vehicle": "eel"} and watched.controls == ["eel_1"] and not watched.rehearses
+    assert (
+        watched.metadata == {"vehicle": "eel"}
+        and watched.controls == ["eel_1"]
+        and not watched.injects_faults
+    )
     wait(lambda: live.watched)
     reused = [1.0, 2.0, None]
     topic.write(10, reused)
@@ -149,14 +153,14 @@ STRANGERS = {
 
 @pytest.mark.parametrize("said", STRANGERS.values(), ids=STRANGERS)
 def test_who_looks_at_what_is_no_run_is_told_so(said):
-    with pytest.raises(UsageError, match="no run of caudal"):
+    with pytest.raises(UsageError, match="does not answer as a caudal run"):
         LiveSource(answering(said))
 
 
 def test_what_comes_with_the_first_word_of_a_run_is_heard_too():
     events = {"events": [[10, "armed", {"vehicle": "eel_1"}]], "at": [[0, 10, [1.5]]]}
     watched = LiveSource(answering(packed(HELLO) + packed(events)))
-    wait(lambda: watched.gone)
+    wait(lambda: watched.ended)
     assert [event.kind for event in watched.events] == ["armed"] and watched.newest.rows == {
         "/eel_1/truth": [1.5]
     }
@@ -167,14 +171,14 @@ def test_sticks_that_are_held_on_are_told_of_once():
     kinds = [sticks] * 5 + [{**sticks, "refused": "not armed"}, {**sticks, "kind": "arm"}] + [sticks] * 5
     heard = [[k, "order", details] for k, details in enumerate(kinds)]
     watched = LiveSource(answering(packed(HELLO) + packed({"events": heard})))
-    wait(lambda: watched.gone)
+    wait(lambda: watched.ended)
     assert [event.time_ns for event in watched.events] == [0, 5, 6, 7]
 
 
 @pytest.mark.parametrize("said", [5, [[]], {"at": [[7, 10, [1.5]]]}, {"events": [1]}], ids=str)
 def test_a_run_that_talks_nonsense_has_ended_for_who_looks_on(said):
     watched = LiveSource(answering(packed(HELLO) + packed(said)))
-    wait(lambda: watched.gone)
+    wait(lambda: watched.ended)
 
 
 def test_the_longest_mission_is_an_order(live):
@@ -219,7 +223,7 @@ def test_from_beyond_this_machine_a_run_is_looked_at_whatever_is_said_and_not_st
     for depth_m in (1.0, 2.0):  # what is written when the first has come is sent behind another hearing
         topic.write(10, [0.0, 0.0, depth_m])
         wait(lambda d=depth_m: watched.updates and watched.newest.rows["/eel_1/truth"][2] == d)
-    assert not far._asked and not watched.gone
+    assert not far._asked and not watched.ended
     watched.close()
 
 
@@ -228,8 +232,8 @@ def test_a_refused_rehearsal_says_why_among_the_events(live):
     live.rehearse = lambda vehicle, fault: f"{vehicle} has no {fault}"
     live.start()
     watched = LiveSource(live.address)
-    assert watched.rehearses
-    watched.rehearse("eel_1", "gills")
+    assert watched.injects_faults
+    watched.inject_fault("eel_1", "gills")
     wait(lambda: live._asked)
     live.take(5)
     wait(lambda: watched.events)

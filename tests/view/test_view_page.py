@@ -109,7 +109,7 @@ def test_a_browser_that_has_just_come_looks_from_near_whatever_its_empty_page_sa
     ids=str,
 )
 def test_a_page_for_other_machines_steers_only_if_that_is_asked_for(monkeypatch, words, controls):
-    run = SimpleNamespace(source=SimpleNamespace(updates=1, newest=None, gone=True), title="eel")
+    run = SimpleNamespace(source=SimpleNamespace(updates=1, newest=None, ended=True), title="eel")
     server = SimpleNamespace(atomic=nullcontext, get_host=lambda: "", get_port=lambda: 8360)
     called: list[str] = []
 

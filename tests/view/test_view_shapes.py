@@ -42,7 +42,7 @@ def test_bodies_stand_where_the_plant_has_them(name):
         turns, places = skeleton.pose(joints)
         for body in model.bodies:
             turn, at = model.pose(x, body)
-            k = skeleton.place[body]
+            k = skeleton.index[body]
             assert np.allclose(attitude(roll, pitch, heading) @ turns[k], turn, atol=1e-12)
             assert np.allclose(x[:3] + attitude(roll, pitch, heading) @ places[k], at, atol=1e-12)
 
@@ -122,7 +122,7 @@ def test_a_soft_joint_is_drawn_from_face_to_face_and_square_to_both():
     soft = bellows(skeleton, plant, plant.soft["aft"], 0.11)
     turns, places = skeleton.pose({"aft_d1": 0.15, "aft_th1": 0.3, "aft_th2": -0.9, "aft_d2": 0.15})
     bones, at = soft.bones(turns, places)
-    tail, mid = skeleton.place["tail"], skeleton.place["mid"]
+    tail, mid = skeleton.index["tail"], skeleton.index["mid"]
     assert np.allclose(at[0], places[tail] + [0.8, 0, 0]) and np.allclose(at[-1], places[mid])
     assert np.allclose(bones[0][:, 0], turns[tail][:, 0]) and np.allclose(bones[-1][:, 0], turns[mid][:, 0])
 
@@ -160,7 +160,7 @@ def test_a_wrong_look_is_one_sentence(capsys, key, found):
 @pytest.mark.parametrize(("words", "found"), [
     (["nothing.mcap"], "no log"),
     (["localhost:x"], "neither a log"),
-    (["127.0.0.1:1", "--port", "0"], "nothing to look at"),
+    (["127.0.0.1:1", "--port", "0"], "no run to view"),
     (["{log}", "--screenshot", "a.bmp"], "no way to write .bmp"),
     (["{log}", "--screenshot", "/proc/x.png"], "/proc/x.png: cannot be written"),
     (["{log}", "--video", "/proc/x.mp4"], "/proc/x.mp4: cannot be written"),
@@ -171,10 +171,10 @@ def test_a_wrong_look_is_one_sentence(capsys, key, found):
     (["{log}", "--host", "nobody.invalid"], "cannot be served on nobody.invalid: "),
     (["{log}", "--host", "192.0.2.1"], "cannot be served on 192.0.2.1: Cannot assign requested address"),
     (["{text}"], "not a log"),
-    (["{trial}"], "energy is a trial of the plant alone, which is not shown"),
+    (["{trial}"], "energy is an open-loop trial without a controller, which caudal view cannot show"),
 ])  # fmt: skip
 def test_what_cannot_be_shown_is_said_in_one_sentence(tmp_path, capsys, words, found, monkeypatch):
-    monkeypatch.setattr("caudal.tools.log.live_run.PATIENCE_S", 0.2)
+    monkeypatch.setattr("caudal.tools.log.live_run.CONNECT_TIMEOUT_S", 0.2)
     log, text, trial = (tmp_path / f"{name}.mcap" for name in ("rov", "text", "trial"))
     text.write_text("no log at all")
     folder = tmp_path / "folder.png"

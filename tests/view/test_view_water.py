@@ -70,10 +70,10 @@ class Sparse:
     """What a live view gets of a log: a row every so many ticks, and none from ahead."""
 
     def __init__(self, recorded: RecordedRun, every: int) -> None:
-        self.about, self.fields, self.events = recorded.about, recorded.fields, recorded.events
+        self.metadata, self.fields, self.events = recorded.metadata, recorded.fields, recorded.events
         self._recorded, self._every = recorded, every
 
-    def beside(self, topic, time_s):
+    def neighbours(self, topic, time_s):
         times, rows = self._recorded._times[topic], self._recorded._tables[topic]
         k = int(np.searchsorted(times, round(time_s * 1e9), side="right")) - 1
         kept = [j for j in (k - 2 * self._every, k - self._every, k) if j >= 0]
@@ -115,7 +115,7 @@ def test_a_body_towed_at_a_known_speed_shows_the_drag_of_the_vehicle_file(swum):
     fields = recorded.fields["/rov_1/truth"]
 
     class Towed(Sparse):
-        def beside(self, topic, time_s):
+        def neighbours(self, topic, time_s):
             times_s = time_s + np.array([-0.02, 0.0, 0.02])
             rows = np.zeros((3, len(fields)))
             rows[:, fields.index("heading_rad")] = np.pi / 2
@@ -142,8 +142,8 @@ def test_a_mirrored_run_shows_mirrored_forces(swum, name):
     signs = np.array([-1.0 if f in turned else 1.0 for f in run.recorded.fields[f"/{name}_1/truth"]])
 
     class Mirrored(Sparse):
-        def beside(self, topic, time_s):
-            times_s, rows, k = run.recorded.beside(topic, time_s)
+        def neighbours(self, topic, time_s):
+            times_s, rows, k = run.recorded.neighbours(topic, time_s)
             return times_s, rows * signs, k
 
     water, mirrored = loaded(run.recorded), loaded(Mirrored(run.recorded, 1))

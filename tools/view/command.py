@@ -16,7 +16,7 @@ from caudal.onboard.log.reader import Log
 from caudal.onboard.log.stream import PORT
 from caudal.tools.common import options, output
 from caudal.tools.log.live_run import LiveSource
-from caudal.tools.log.recorded_run import RecordedRun, Run, Snapshot, must_be_a_run
+from caudal.tools.log.recorded_run import RecordedRun, Run, Snapshot, require_run
 from caudal.tools.view.video import FILMS, PICTURES, check, save_film, save_picture
 
 PAGE_PORT = 8360
@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
         shown = recorded_run(log, args.at)
     else:
         # what is no log is refused before there is a page; the rest is read while a browser loads it
-        must_be_a_run(Log(log, only=()).run)
+        require_run(Log(log, only=()).run)
     from caudal.tools.view.page import Page, end, serve
 
     server = serve(args.host, args.port)
@@ -152,10 +152,10 @@ def show_recorded(page: Any, recorded: RecordedRun, at_s: float) -> None:
 def show_live(page: Any, watched: LiveSource, allow_control: bool) -> None:
     if allow_control:
         page.add_helm(watched)
-    while not watched.updates and not watched.gone:
+    while not watched.updates and not watched.ended:
         time.sleep(0.01)
     page.first_look(watched.newest)
-    while not watched.gone:
+    while not watched.ended:
         page.keep_up(watched.newest)
         page.rest(LOOKS_A_SECOND)
     output.note("caudal: the run has ended")

@@ -40,7 +40,7 @@ class ControlPanel:
         self._arming(gui)
         self._gait(gui)
         self._parameters(gui)
-        if line.rehearses:
+        if line.injects_faults:
             self._rehearsal(gui)
 
     def _arming(self, gui: Any) -> None:
@@ -165,7 +165,7 @@ class ControlPanel:
         for choice in (kinds, targets, lasts):
             choice.on_update(write)
         write()
-        begin.on_click(lambda _: self._line.rehearse(self.vehicle, text.value))
+        begin.on_click(lambda _: self._line.inject_fault(self.vehicle, text.value))
 
     def _tell(self, kind: str, *values: Any) -> None:
         if self.vehicle in self._line.controls:

@@ -60,7 +60,7 @@ class Forces:
                 size_n = float(np.linalg.norm(force_n))
                 if size_n < LEAST * full_n:
                     continue
-                k, way = self._figure.skeleton.place[name], force_n / size_n
+                k, way = self._figure.skeleton.index[name], force_n / size_n
                 middle_m, out_m = _outside(self._bodies[name], turns[k].T @ way)
                 start = places[k] + turns[k] @ middle_m + out_m * way
                 arrows.append((start, start + self.long_m * size_n / full_n * way))

@@ -198,7 +198,7 @@ class Pushes:
         scale = 0.35 * self._figure.length_m / max(weights)
         found = []
         for body in plant.tree.body:
-            k = self._figure.skeleton.place[body.name]
+            k = self._figure.skeleton.index[body.name]
             if body.mass_kg:
                 found.append(
                     (places[k] + turns[k] @ np.array(body.com_m), down * body.mass_kg * scale, WEIGHT)

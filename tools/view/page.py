@@ -303,7 +303,7 @@ class Page:
         while (
             self._moment is not None
             and self._moment.time_s < time_s
-            and not getattr(self.run.source, "gone", True)
+            and not getattr(self.run.source, "ended", True)
         ):
             time.sleep(0.005)
         if self._moment is not None:

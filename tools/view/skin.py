@@ -37,7 +37,7 @@ def flank(skeleton: Skeleton, bodies: Sequence[Body]) -> tuple[Skin, Skin]:
     _, places = skeleton.pose({})
     hulls = [body.hull for body in bodies]
     assert all(isinstance(hull, Ellipsoid) for hull in hulls), "the look's reader has seen to it"
-    own = [skeleton.place[body.name] for body in bodies]
+    own = [skeleton.index[body.name] for body in bodies]
     middles = np.array([places[k] + hull.at_m for k, hull in zip(own, hulls, strict=True)])  # type: ignore[union-attr]
     semi = np.array([hull.semi_axes_m for hull in hulls])  # type: ignore[union-attr]
     nose, stern = middles[0, 0] + semi[0, 0], middles[-1, 0] - semi[-1, 0]
@@ -139,7 +139,7 @@ def bellows(skeleton: Skeleton, plant: PlantSpec, soft: Soft, radius_m: float) -
         mesh=(vertices, grid_faces(len(x), ROUND)),
         weights=np.repeat(share / share.sum(axis=1, keepdims=True), ROUND, axis=0),
         rest=np.column_stack([rest, np.zeros((BONES, 2))]),
-        before=skeleton.place[first.parent],
+        before=skeleton.index[first.parent],
         before_at=np.array(first.joint.at_m, dtype=float),
-        behind=skeleton.place[last.name],
+        behind=skeleton.index[last.name],
     )

@@ -122,7 +122,7 @@ def immersions(
     volumes, shares = 0.0, {}
     for body in tree.body:
         if body.hull is not None:
-            k = figure.skeleton.place[body.name]
+            k = figure.skeleton.index[body.name]
             middle, volume_m3 = hull_volume(body.hull)
             at = places[k] + turns[k] @ middle
             volumes += volume_m3

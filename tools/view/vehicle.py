@@ -113,7 +113,7 @@ class Figure:
         for body in plant.tree.body:
             if body.name in worn or body.name in soft:
                 continue
-            place, colour = self.skeleton.place[body.name], look.colours.get(body.name, look.colour)
+            place, colour = self.skeleton.index[body.name], look.colours.get(body.name, look.colour)
             for k, fin in enumerate(fins(body)):
                 self._add(place, f"fin_{k}", fin, colour)
             if body.hull is None or covered(body):
@@ -133,7 +133,7 @@ class Figure:
         for name in look.skin:
             hull = bodies[name].hull
             assert hull is not None, "the look's reader has seen to it"
-            self._drawn.append((self.skeleton.place[name], hull_mesh(hull)[0]))
+            self._drawn.append((self.skeleton.index[name], hull_mesh(hull)[0]))
         _, places = self.skeleton.pose({})
         for what, skin, colour in (("back", back, look.colour), ("belly", belly, look.belly or look.colour)):
             bones = np.tile([1.0, 0.0, 0.0, 0.0], (len(skin.bodies), 1)), places[skin.bodies]
@@ -157,7 +157,7 @@ class Figure:
     def _draw_parts(self, look: Look) -> None:
         for k, part in enumerate(look.part):
             mesh = part_mesh(part)
-            body = self.skeleton.place[part.body] if part.body else 0
+            body = self.skeleton.index[part.body] if part.body else 0
             self._add(body, f"part_{k}", mesh, part.colour)
         for name, (body, at_m, axis, radius_m) in self.thrusters.items():
             self._add(body, f"{name}_duct", duct(at_m, axis, radius_m, DUCT_LONG * radius_m), DUCT)
@@ -202,7 +202,7 @@ def hull_volume(hull: Tube | Ellipsoid) -> tuple[np.ndarray, float]:
 def _volumes(plant: PlantSpec, skeleton: Skeleton) -> list[tuple[int, np.ndarray, float]]:
     """Of each hull: its body, its middle in that body's frame, m3."""
     bodies = plant.tree.body if plant.tree else []
-    return [(skeleton.place[b.name], *hull_volume(b.hull)) for b in bodies if b.hull is not None]
+    return [(skeleton.index[b.name], *hull_volume(b.hull)) for b in bodies if b.hull is not None]
 
 
 def lobed(hull: Tube, mesh: Mesh) -> tuple[Mesh, Mesh]:
@@ -241,7 +241,7 @@ def _thrusters(plant: PlantSpec, skeleton: Skeleton) -> dict[str, tuple[int, np.
     for name, actuator in plant.actuator.items():
         if isinstance(actuator, Thruster):
             axis = np.array(actuator.axis, dtype=float)
-            body = skeleton.place.get(actuator.body or "", 0)
+            body = skeleton.index.get(actuator.body or "", 0)
             radius_m = min(max(0.05 * size_m, 0.02), 0.05)
             found[name] = body, np.array(actuator.at_m, dtype=float), axis / np.linalg.norm(axis), radius_m
     return found
@@ -256,7 +256,7 @@ def _reach(plant: PlantSpec, skeleton: Skeleton) -> float:
     _, places = skeleton.pose({})
     ends = []
     for body in plant.tree.body:
-        at = places[skeleton.place[body.name]]
+        at = places[skeleton.index[body.name]]
         if isinstance(body.hull, Ellipsoid):
             for sign in (-1, 1):
                 ends.append(at + np.array(body.hull.at_m) + sign * np.array(body.hull.semi_axes_m))

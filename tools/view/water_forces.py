@@ -88,7 +88,7 @@ class Water:
     def _state(self, time_s: float, vehicle: str) -> tuple[np.ndarray | None, float]:
         """As sim_plant/tree/arrays.py lays it out, and the world's time; None where it is not known."""
         topic = f"/{vehicle}/truth"
-        times_s, rows, k = self._run.source.beside(topic, time_s)
+        times_s, rows, k = self._run.source.neighbours(topic, time_s)
         if not len(times_s):
             return None, 0.0
         columns = [self._run.source.fields[topic].index(field) for field in self._fields]
