@@ -6,8 +6,9 @@ A rotation is a matrix (3, 3) that turns a vector from a body's axes into those 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,20 @@ class Node:
     at_m: np.ndarray
     rotation: np.ndarray
     axis: np.ndarray
+
+
+class Pose(NamedTuple):
+    """The pose of a vehicle: its base in the world, its bodies in the base's frame."""
+
+    at_m: np.ndarray
+    rotation: np.ndarray
+    rotations: np.ndarray  # (body, 3, 3)
+    positions: np.ndarray  # (body, 3), m
+
+    def in_base(self, body: int, point_m: Sequence[float] | np.ndarray) -> np.ndarray:
+        """Converts a point in a body's frame into the base's frame."""
+        at_m: np.ndarray = self.positions[body] + self.rotations[body] @ point_m
+        return at_m
 
 
 class Skeleton:

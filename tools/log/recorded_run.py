@@ -16,6 +16,7 @@ from caudal.tools.common.output import UsageError
 from caudal.tools.config.vehicle import Vehicle, read_vehicle
 from caudal.tools.log.columns import table
 from caudal.tools.log.notable_events import EventFilter
+from caudal.tools.log.poses import Pose, Skeleton, attitude
 
 BASE = ("x_m", "y_m", "depth_m", "heading_rad", "roll_rad", "pitch_rad")
 
@@ -104,9 +105,14 @@ class Run:
                 return value
         return 0.0
 
-    def joints(self, snapshot: Snapshot, vehicle: str, names: Sequence[str]) -> dict[str, float]:
-        """Returns the positions of several joints by name (rad or m)."""
-        return {name: self.joint(snapshot, vehicle, name) for name in names}
+    def pose(self, snapshot: Snapshot, vehicle: str, skeleton: Skeleton) -> Pose | None:
+        """Returns the pose of a vehicle; None while its base is unknown."""
+        base = self.base(snapshot, vehicle)
+        if base is None:
+            return None
+        x_m, y_m, depth_m, heading, roll, pitch = base
+        joints = {joint: self.joint(snapshot, vehicle, joint) for joint in skeleton.joints}
+        return Pose(np.array([x_m, y_m, -depth_m]), attitude(roll, pitch, heading), *skeleton.pose(joints))
 
     def mode(self, snapshot: Snapshot, vehicle: str) -> str | None:
         """Returns the name of a vehicle's mode."""

@@ -79,5 +79,6 @@ def mean_over(time_s: np.ndarray, values: np.ndarray, before: np.ndarray, after:
     """Returns the mean of each column from one time to another (tick, column), by the trapezoidal rule."""
     steps = 0.5 * (values[1:] + values[:-1]) * np.diff(time_s)[:, None]
     sums = np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(steps, axis=0)])
-    total: np.ndarray = at_times(time_s, sums, after) - at_times(time_s, sums, before)
-    return total / (after - before)[:, None]
+    total = at_times(time_s, sums, after) - at_times(time_s, sums, before)
+    mean: np.ndarray = total / (after - before)[:, None]
+    return mean
