@@ -1,4 +1,4 @@
-"""`caudal bend`: soft joints in a cross flow, against beams by hand and by integration; bad input: one sentence."""
+"""`caudal bend`: soft joints in a cross flow, against beam theory and integration; error messages."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from tests.conftest import EEL
 MODULE_M, JOINT_M, DIAMETER_M = 0.8, 0.3, 0.22
 BENDING_N_M_RAD = 0.651
 ACROSS, ALONG = 0.5 * 1000 * DIAMETER_M * 1.1, 0.5 * 1000 * DIAMETER_M * np.pi * 0.01  # N s2/m3
-SLOW_M_S = 0.001  # bends by less than a thousandth
+SLOW_M_S = 0.001  # bends by less than 0.001 rad
 
 
 def slender(from_m: float, to_m: float) -> str:
@@ -65,7 +65,7 @@ def vehicle(joints: int = 2, slide_n_per_m: float = 6000.0) -> str:
 
 @pytest.fixture
 def bend(tmp_path, capsys):
-    """Runs the command on a vehicle's text: balances by shape and model."""
+    """Runs the command on the text of a vehicle file; returns the results by shape and model."""
 
     def run(text: str, *words: object) -> dict[tuple[str, str], dict]:
         file, page = tmp_path / "arm.toml", tmp_path / "page.html"
@@ -78,10 +78,10 @@ def bend(tmp_path, capsys):
 
 
 def elastic_line(joints: int, flow_m_s: float) -> np.ndarray:
-    """Where the flow puts the end of the straight chain, its joints elastic lines that do not stretch.
+    """Returns the position of the end of a straight chain in the flow, with joints as inextensible elastic lines.
 
-    Sections carry the force n and moment m of all that is outboard of them: from the end, where both are nothing,
-    inwards, with the end's heading chosen so that the base's is 0.
+    Sections carry the force n and moment m of everything outboard. Integrates from the end, where both are 0, inwards,
+    with the end's heading chosen so that the base's heading is 0.
     """
     edges = np.cumsum([0.0, MODULE_M, *[JOINT_M, MODULE_M] * joints])
 
@@ -108,7 +108,7 @@ def elastic_line(joints: int, flow_m_s: float) -> np.ndarray:
     return -inwards(heading)[4:] - [edges[-1], 0.0]
 
 
-def test_a_straight_chain_in_a_slow_flow_bends_as_hinges_do_by_hand(bend):
+def test_straight_chain_bends_as_hinges_do_in_a_slow_flow(bend):
     found = bend(vehicle(), "--flow", SLOW_M_S)
     load_n_m = ACROSS * SLOW_M_S**2
     beyond_m = np.array([2 * MODULE_M + JOINT_M, MODULE_M])  # from each joint's far end to the end
@@ -122,7 +122,7 @@ def test_a_straight_chain_in_a_slow_flow_bends_as_hinges_do_by_hand(bend):
         assert abs(one["x_mm"]) < 1e-3 * one["y_mm"] and one["z_mm"] == 0
 
 
-def test_more_arcs_come_to_the_beam_of_the_textbook_with_the_square_of_their_number(bend):
+def test_pcc_converges_to_beam_theory_with_the_square_of_the_arcs(bend):
     ends_m = [(3.0 - x, 3.0 - x - JOINT_M) for x in (MODULE_M, 2 * MODULE_M + JOINT_M)]
     load_n_m = ACROSS * SLOW_M_S**2
     # unit load: integral of (w a^2 / 2) a over the joints, a the way to the end
@@ -136,7 +136,7 @@ def test_more_arcs_come_to_the_beam_of_the_textbook_with_the_square_of_their_num
     assert found["straight", "cc"]["displacement_mm"] == pytest.approx(moved_mm * (1 - off[1]), rel=1e-6)
 
 
-def test_one_hinge_far_over_is_where_its_moments_balance(bend):
+def test_single_hinge_balances_its_moments_at_a_large_angle(bend):
     found = bend(vehicle(joints=1, slide_n_per_m=1e6), "--flow", 0.5)["straight", "suj"]
     arm_m = JOINT_M / 2 + MODULE_M
     moment_n_m = ACROSS * 0.5**2 * arm_m**2 / 2
@@ -145,7 +145,7 @@ def test_one_hinge_far_over_is_where_its_moments_balance(bend):
     assert found["displacement_mm"] == pytest.approx(1e3 * 2 * arm_m * np.sin(angle / 2), rel=1e-4)
 
 
-def test_far_over_more_arcs_come_to_the_elastic_line(bend):
+def test_pcc_converges_to_the_elastic_line_at_a_large_angle(bend):
     exact_mm = 1e3 * elastic_line(1, 0.5)
     assert np.linalg.norm(exact_mm) > 1000
     off_mm = {}
@@ -158,7 +158,7 @@ def test_far_over_more_arcs_come_to_the_elastic_line(bend):
     assert off_mm[4] < 2e-3 * np.linalg.norm(exact_mm)
 
 
-def test_three_models_agree_within_two_per_cent_bent_or_not_whichever_way_it_flows(bend):
+def test_models_agree_within_two_per_cent_in_either_flow_direction(bend):
     port = bend(vehicle(), "--pieces", 2)
     for shape in ("straight", "last bent", "all bent"):
         moved_mm = [port[shape, model]["displacement_mm"] for model in ("suj", "cc", "pcc")]
@@ -170,20 +170,20 @@ def test_three_models_agree_within_two_per_cent_bent_or_not_whichever_way_it_flo
         assert np.negative(other["joints_deg"]) == pytest.approx(one["joints_deg"], rel=1e-8)
 
 
-def test_in_still_water_joints_stay_where_their_pressures_rest_them(bend):
+def test_joints_stay_at_rest_in_still_water(bend):
     for (shape, _), one in bend(vehicle(), "--flow", 0, "--bend", 25).items():
         rest_deg = {"straight": [0, 0], "last bent": [0, 25], "all bent": [25, 25]}[shape]
         assert one["displacement_mm"] == 0
         assert one["joints_deg"] == pytest.approx(rest_deg, abs=1e-9)
 
 
-def test_stiffer_joints_give_way_less(bend):
+def test_stiffer_joints_bend_less(bend):
     words = ("--flow", 0.05, "--pieces", 1)
     soft, stiff = bend(vehicle(), *words), bend(vehicle(), *words, "--stiff")
     assert all(stiff[key]["displacement_mm"] < soft[key]["displacement_mm"] for key in soft)
 
 
-def test_people_get_a_table_and_a_page_that_fetches_nothing(tmp_path, monkeypatch, capsys):
+def test_bend_prints_a_table_and_writes_a_page_that_loads_nothing(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "arm.toml").write_text(vehicle())
     assert main(["bend", "arm.toml", "--flow", "0.05"]) == 0
@@ -206,7 +206,7 @@ WRONG = {
     "against the flow": (
         vehicle(),
         ["arm.toml", "--bend", "-60", "--pieces", "1"],
-        ["all bent", "suj", "no rest beyond 0.1", "--flow"],
+        ["all bent", "suj", "no equilibrium beyond 0.1", "--flow"],
     ),
     "side by side": (
         vehicle().replace('parent = "m1"', 'parent = "m0"'),
@@ -218,13 +218,13 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_bad_input_gets_one_sentence(tmp_path, monkeypatch, capsys, what):
-    text, words, said = WRONG[what]
+def test_bend_answers_bad_input_with_one_message(tmp_path, monkeypatch, capsys, what):
+    text, words, expected = WRONG[what]
     monkeypatch.chdir(tmp_path)
     if text:
         (tmp_path / "arm.toml").write_text(text)
     assert main(["bend", *words]) == 2
-    out, sentence = capsys.readouterr()
-    assert out == "" and sentence.count("\n") == 1 and "Traceback" not in sentence
-    for word in said:
-        assert word in sentence, sentence
+    out, message = capsys.readouterr()
+    assert out == "" and message.count("\n") == 1 and "Traceback" not in message
+    for word in expected:
+        assert word in message, message

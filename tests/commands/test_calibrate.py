@@ -132,7 +132,7 @@ def test_empty_output_file_is_extended(room):
     [
         ((), "--output FILE"),
         (("--output", "."), "cannot be written"),
-        (("--output", "broken.toml"), "no TOML"),
+        (("--output", "broken.toml"), "not valid TOML"),
         (("--output", "other.toml"), "actuator.tail_9"),
     ],
 )

@@ -141,10 +141,10 @@ def test_run_prints_only_interrupted_when_stopped_before_its_first_tick(tmp_path
 @pytest.mark.parametrize(
     "passed_s, done, total, line",
     [
-        (240.0, 96, 2000, "swimming: 96 of 2000 runs, 0.4 a second, 79 min left"),
-        (20.0, 1000, 2000, "swimming: 1000 of 2000 runs, 50 a second, 20 s left"),
-        (7200.0, 1, 3, "swimming: 1 of 3 runs, 0.0 a second, 4.0 h left"),
-        (10.0, 1e6, None, "swimming: 1000000 runs, 100000 a second"),
+        (240.0, 96, 2000, "swimming: 96 of 2000 runs, 0.4 per second, 79 min left"),
+        (20.0, 1000, 2000, "swimming: 1000 of 2000 runs, 50 per second, 20 s left"),
+        (7200.0, 1, 3, "swimming: 1 of 3 runs, 0.0 per second, 4.0 h left"),
+        (10.0, 1e6, None, "swimming: 1000000 runs, 100000 per second"),
     ],
 )
 def test_progress_prints_count_rate_and_remaining_time(passed_s, done, total, line, capsys, monkeypatch):

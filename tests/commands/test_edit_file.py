@@ -121,7 +121,8 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(fails, tmp
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("a = \n", "no TOML"), ("name = 3\n", "name is no table"), ("\xff", "no TOML")]
+    ("text", "says"),
+    [("a = \n", "not valid TOML"), ("name = 3\n", "name is not a table"), ("\xff", "not valid TOML")],
 )
 def test_a_file_that_cannot_take_a_key_is_left_as_it_is(text, says, tmp_path):
     path = tmp_path / "file.toml"
@@ -137,6 +138,6 @@ def test_a_change_that_tomlkit_gets_wrong_is_not_written(tmp_path, monkeypatch):
     path = tmp_path / "file.toml"
     path.write_text(LAID_OUT)
     monkeypatch.setattr(tomlkit, "dumps", lambda document: LAID_OUT.replace("333", "50"))
-    with pytest.raises(UsageError, match="write there by hand: name = "):
+    with pytest.raises(UsageError, match="set by hand: name = "):
         set_keys(path, {"name": "b"})
     assert path.read_text() == LAID_OUT

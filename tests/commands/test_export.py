@@ -1,4 +1,4 @@
-"""What `caudal export` writes moves in Pinocchio and in MuJoCo as it moves here."""
+"""`caudal export`: its files move in Pinocchio and MuJoCo as the tree of bodies moves here."""
 
 import json
 import tomllib
@@ -17,11 +17,11 @@ from tests.tree.trees import add_water, apart, model_of, random_state, random_ta
 
 SNAKE = "snake"
 URDF_KINDS = ["revolute", "prismatic", "fixed"]
-STATES = 40  # of each of five vehicles: 200 in all
+STATES = 40  # for each of five vehicles
 
 
 class InPinocchio:
-    """A URDF as Pinocchio loads it, in our coordinates: its joints are found by name."""
+    """A URDF file in Pinocchio, addressed in our coordinates; joints are found by name."""
 
     def __init__(self, text, ours, gravity=True):
         self.ours = ours
@@ -55,7 +55,7 @@ class InPinocchio:
         return out
 
     def mass_matrix(self, x):
-        # From inverse dynamics, column by column: crba is another algorithm and needs branches in order.
+        # From inverse dynamics, column by column: crba needs branches in order.
         q, _ = self.q_v(x)
         none = np.zeros(self.model.nv)
         rest = pin.rnea(self.model, self.data, q, none, none).copy()
@@ -73,7 +73,7 @@ class InPinocchio:
 
 
 class InMujoco:
-    """An MJCF as MuJoCo loads it, in our coordinates. Its base's linear velocity stands in world axes."""
+    """An MJCF file in MuJoCo, addressed in our coordinates; its base has a linear velocity in world axes."""
 
     def __init__(self, text, ours):
         self.ours, self.model = ours, mujoco.MjModel.from_xml_string(text)
@@ -84,9 +84,9 @@ class InMujoco:
             self.rows[v] = self.model.joint(name).dofadr[0] + np.arange(v.stop - v.start)
 
     def put(self, x):
-        self.turn = rotation_matrix(x[3:7])
+        self.rotation = rotation_matrix(x[3:7])
         self.data.qpos[:7] = x[:7]
-        self.data.qvel[:6] = np.concatenate([self.turn @ x[7:10], x[10:13]])
+        self.data.qvel[:6] = np.concatenate([self.rotation @ x[7:10], x[10:13]])
         for name in self.ours.joints:
             q, at = x[self.ours.q[name]], self.model.joint(name).qposadr[0]
             self.data.qpos[at : at + len(q)] = q
@@ -98,7 +98,7 @@ class InMujoco:
         self.put(x)
         mass = np.array([self._times(e) for e in np.eye(self.model.nv)])[np.ix_(self.rows, self.rows)]
         to_world = np.eye(len(mass))
-        to_world[:3, :3] = self.turn
+        to_world[:3, :3] = self.rotation
         return to_world.T @ mass @ to_world
 
     def _times(self, vector):
@@ -108,15 +108,17 @@ class InMujoco:
 
     def forward_dynamics(self, x, tau):
         self.put(x)
-        self.data.qfrc_applied[self.rows] = np.concatenate([self.turn @ tau[:3], tau[3:]])
+        self.data.qfrc_applied[self.rows] = np.concatenate([self.rotation @ tau[:3], tau[3:]])
         mujoco.mj_forward(self.model, self.data)
         out = self.data.qacc[self.rows].copy()
-        out[:3] = self.turn.T @ out[:3] - np.cross(x[10:13], x[7:10])  # rate of a velocity in base axes
+        out[:3] = self.rotation.T @ out[:3] - np.cross(
+            x[10:13], x[7:10]
+        )  # derivative of a velocity in base axes
         return out
 
 
 def shipped(name):
-    """A vehicle's bodies; joints yield without springs: peers have none that move as told, URDF has no springs."""
+    """A vehicle's bodies with free joints: Pinocchio and MuJoCo have no prescribed joints, URDF has no springs."""
     tables = tomllib.loads((FOLDER / f"{name}.toml").read_text())["plant"]["tree"]
     for body in tables["body"][1:]:
         body["joint"] |= {"mode": "free", "stiffness": 0.0, "damping": 0.0}
@@ -124,7 +126,7 @@ def shipped(name):
 
 
 def vehicles():
-    """Those that come with Caudal and are trees."""
+    """The vehicles that come with Caudal and are trees."""
     return [name for name in names() if "[[plant.tree.body]]" in (FOLDER / f"{name}.toml").read_text()]
 
 
@@ -135,52 +137,52 @@ def trees(kinds):
 
 
 def agrees(tables, seed, states):
-    """With Pinocchio on our URDF, at random states."""
+    """Compares with Pinocchio on our URDF, at random states."""
     ours, rng = model_of(tables, fluid=False), np.random.default_rng(seed)
-    peer = InPinocchio(urdf(ours.spec, "tree"), ours)
-    assert peer.model.nv == ours.freedoms
+    other = InPinocchio(urdf(ours.spec, "tree"), ours)
+    assert other.model.nv == ours.freedoms
     for _ in range(states):
         x, given = random_state(ours, rng), rng.standard_normal(ours.freedoms)
-        assert apart(ours.mass_matrix(x), peer.mass_matrix(x)) < 1e-10
-        assert apart(ours.bias(x), peer.bias(x)) < 1e-10
-        assert apart(ours.forward_dynamics(x, given), peer.forward_dynamics(x, given)) < 1e-10
-        assert apart(ours.inverse_dynamics(x, given), peer.inverse_dynamics(x, given)) < 1e-10
+        assert apart(ours.mass_matrix(x), other.mass_matrix(x)) < 1e-10
+        assert apart(ours.bias(x), other.bias(x)) < 1e-10
+        assert apart(ours.forward_dynamics(x, given), other.forward_dynamics(x, given)) < 1e-10
+        assert apart(ours.inverse_dynamics(x, given), other.inverse_dynamics(x, given)) < 1e-10
 
 
 @pytest.mark.parametrize("name", vehicles())
-def test_pinocchio_agrees_on_each_vehicle_that_it_loads_from_urdf(name):
+def test_pinocchio_agrees_on_each_vehicle_loaded_from_urdf(name):
     agrees(shipped(name), 0, 200)
 
 
-def test_pinocchio_agrees_on_any_tree_that_it_loads_from_urdf():
+def test_pinocchio_agrees_on_random_trees_loaded_from_urdf():
     for seed, tables in enumerate(trees(URDF_KINDS)):
         agrees(tables, seed, STATES)
 
 
-def test_mujoco_agrees_on_what_it_loads_from_mjcf():
+def test_mujoco_agrees_on_random_trees_loaded_from_mjcf():
     for seed, tables in enumerate(trees([*URDF_KINDS, "spherical"])):
         ours, rng = model_of(tables, fluid=False), np.random.default_rng(seed)
-        peer = InMujoco(mjcf(ours.spec, "tree"), ours)
+        other = InMujoco(mjcf(ours.spec, "tree"), ours)
         for _ in range(STATES):
             x, given = random_state(ours, rng), rng.standard_normal(ours.freedoms)
-            assert apart(ours.mass_matrix(x), peer.mass_matrix(x)) < 1e-8
-            assert apart(ours.forward_dynamics(x, given), peer.forward_dynamics(x, given)) < 1e-8
+            assert apart(ours.mass_matrix(x), other.mass_matrix(x)) < 1e-8
+            assert apart(ours.forward_dynamics(x, given), other.forward_dynamics(x, given)) < 1e-8
 
 
-def test_springs_and_dampers_of_all_joints_pull_in_mujoco_as_here():
+def test_mujoco_agrees_on_springs_and_dampers_of_joints():
     tables = add_water(random_tables(5, 12), 5)
     for body in tables["body"][1:]:
         if body["joint"]["kind"] in ("revolute", "prismatic"):
             body["joint"]["rest"] = 0.3
     ours, rng = model_of(tables, fluid=False), np.random.default_rng(5)
-    peer = InMujoco(mjcf(ours.spec, "tree"), ours)
+    other = InMujoco(mjcf(ours.spec, "tree"), ours)
     for _ in range(STATES):
         x, given = random_state(ours, rng), rng.standard_normal(ours.freedoms)
-        assert apart(ours.forward_dynamics(x, given), peer.forward_dynamics(x, given)) < 1e-8
+        assert apart(ours.forward_dynamics(x, given), other.forward_dynamics(x, given)) < 1e-8
 
 
-def carrying(seed, kinds=URDF_KINDS):
-    """Water that resists alike in all directions, on most bodies."""
+def with_added_inertia(seed, kinds=URDF_KINDS):
+    """A tree with added inertia on most bodies, the same in all directions."""
     tables = random_tables(seed, 8, kinds)
     for i, body in enumerate(tables["body"][1:]):
         diagonal = [0.5 + 0.1 * i] * 3 + [0.011, 0.012, 0.013]
@@ -188,27 +190,27 @@ def carrying(seed, kinds=URDF_KINDS):
     return tables
 
 
-def test_carried_water_moves_with_the_links_in_pinocchio():
-    ours, rng = model_of(carrying(7), gravity=False), np.random.default_rng(7)
-    peer = InPinocchio(urdf(ours.spec, "tree", carried=True), ours, gravity=False)
+def test_pinocchio_agrees_on_added_inertia():
+    ours, rng = model_of(with_added_inertia(7), gravity=False), np.random.default_rng(7)
+    other = InPinocchio(urdf(ours.spec, "tree", carried=True), ours, gravity=False)
     for _ in range(STATES):
         x, given = random_state(ours, rng), rng.standard_normal(ours.freedoms)
-        assert apart(ours.mass_matrix(x), peer.mass_matrix(x)) < 1e-10
-        assert apart(ours.forward_dynamics(x, given), peer.forward_dynamics(x, given)) < 1e-10
+        assert apart(ours.mass_matrix(x), other.mass_matrix(x)) < 1e-10
+        assert apart(ours.forward_dynamics(x, given), other.forward_dynamics(x, given)) < 1e-10
 
 
-def test_carried_water_has_inertia_and_no_weight_in_mujoco():
-    tables = carrying(8, [*URDF_KINDS, "spherical"])
-    tables["body"][1]["added_inertia"]["diagonal"][3:] = [0.0, 0.0, 0.0]  # resists no turning
+def test_mujoco_agrees_on_added_inertia_without_weight():
+    tables = with_added_inertia(8, [*URDF_KINDS, "spherical"])
+    tables["body"][1]["added_inertia"]["diagonal"][3:] = [0.0, 0.0, 0.0]  # none for rotations
     ours, rng = model_of(tables), np.random.default_rng(8)
-    peer = InMujoco(mjcf(ours.spec, "tree", carried=True), ours)
+    other = InMujoco(mjcf(ours.spec, "tree", carried=True), ours)
     for _ in range(STATES):
         x, given = random_state(ours, rng), rng.standard_normal(ours.freedoms)
-        assert apart(ours.mass_matrix(x), peer.mass_matrix(x)) < 1e-8
-        assert apart(ours.forward_dynamics(x, given), peer.forward_dynamics(x, given)) < 1e-8
+        assert apart(ours.mass_matrix(x), other.mass_matrix(x)) < 1e-8
+        assert apart(ours.forward_dynamics(x, given), other.forward_dynamics(x, given)) < 1e-8
 
 
-def test_a_thin_plate_whose_moments_just_make_a_triangle_loads_in_mujoco():
+def test_mujoco_loads_a_flat_plate():
     tables = random_tables(9, 3)
     rng = np.random.default_rng(9)
     for body in tables["body"]:
@@ -220,7 +222,7 @@ def test_a_thin_plate_whose_moments_just_make_a_triangle_loads_in_mujoco():
     assert apart(ours.mass_matrix(x), InMujoco(mjcf(ours.spec, "tree"), ours).mass_matrix(x)) < 1e-8
 
 
-def test_hulls_keep_their_volume_as_what_urdf_can_draw():
+def test_urdf_visuals_keep_the_volume_of_hulls():
     tables = add_water(random_tables(3, 6, URDF_KINDS), 3)
     tables["body"][1]["hull"]["semi_axes_m"] = [0.1, 0.1, 0.1]
     spec = model_of(tables).spec
@@ -241,7 +243,7 @@ def test_hulls_keep_their_volume_as_what_urdf_can_draw():
 
 
 @pytest.mark.parametrize("form, name", [("urdf", "snake.urdf"), ("mjcf", "snake.xml")])
-def test_the_command_writes_a_file_that_loads_and_says_what_it_leaves_out(caudal, form, name):
+def test_export_writes_a_file_that_loads_and_names_what_it_leaves_out(caudal, form, name):
     result = caudal.json("export", SNAKE, form)
     assert (result["bodies"], result["joints"], result["file"]) == (15, 14, name)
     path = caudal.folder / name
@@ -256,12 +258,12 @@ def test_the_command_writes_a_file_that_loads_and_says_what_it_leaves_out(caudal
 
 
 def refusal(caudal, tables, *words):
-    """The sentence for a vehicle file with this tree."""
+    """Returns the error message for a vehicle file with this tree."""
     bodies = [f"[[plant.tree.body]]\n{_toml(body)}" for body in tables["body"]]
     (caudal.folder / "tree.toml").write_text("\n".join(bodies))
     done = caudal("export", "tree.toml", *words)
-    # On a slow machine a line before it asks for patience.
-    said = [line for line in done.stderr.splitlines() if not line.startswith("getting the plant ready")]
+    # A slow machine prints a notice first.
+    said = [line for line in done.stderr.splitlines() if not line.startswith("loading the plant")]
     assert done.returncode == 2 and len(said) == 1 and not done.stdout, done.stderr
     return said[0]
 
@@ -275,9 +277,11 @@ def _toml(table):
     return "".join(f"{k} = {value(v)}\n" for k, v in table.items())
 
 
-def test_what_a_format_does_not_have_is_refused_in_one_sentence(caudal):
+def test_export_rejects_what_the_format_does_not_have(caudal):
     assert "spherical" in refusal(caudal, random_tables(3, 4, ["spherical"]), "urdf")
-    assert "body_1: its added inertia" in refusal(caudal, uneven := carrying_unevenly(), "urdf", "--carried")
+    assert "body_1: its added inertia" in refusal(
+        caudal, uneven := with_uneven_added_inertia(), "urdf", "--carried"
+    )
     assert "body_1: its added inertia" in refusal(caudal, uneven, "mjcf", "--carried")
     closure = 'plant.tree.closure=[{ kind = "spherical", name = "loop", body_a = "head", body_b = "neck" }]'
     for override, said in (("plant.tree=1", "tree"), (closure, "loop closes a chain")):
@@ -285,7 +289,7 @@ def test_what_a_format_does_not_have_is_refused_in_one_sentence(caudal):
         assert done.returncode == 2 and done.stderr.count("\n") == 1 and said in done.stderr, done.stderr
 
 
-def carrying_unevenly():
-    tables = carrying(7)
+def with_uneven_added_inertia():
+    tables = with_added_inertia(7)
     tables["body"][1]["added_inertia"]["diagonal"][1] = 3.0
     return tables

@@ -1,4 +1,4 @@
-"""`caudal report`: what its figures say of known motions, parameters that were changed, odd logs, two logs at once."""
+"""`caudal report`: metrics of known motions, changed parameters, incomplete logs, two logs at once."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ from caudal.tools.log.recorded_run import RecordedRun
 from caudal.tools.report.command import write_report
 from caudal.tools.report.html import EVENTS
 from caudal.tools.report.params import changes
-from caudal.tools.report.plot import Reported
+from caudal.tools.report.plot import ReportData
 from caudal.tools.report.roll import envelope, power, stability
 from caudal.tools.report.tail_beat import beats, beats_of, links_m, rest_m_s, steady, tip_m
 from caudal.tools.simulate.simulation import Simulation
@@ -25,7 +25,7 @@ from caudal.tools.vehicle_run.recording import about_run
 from tests.record.logs import without
 
 TIME_S = np.arange(0, 20, 0.01)
-LEAST_M = 0.003  # of a beat
+LEAST_M = 0.003  # smallest excursion of a beat
 
 
 def recorded(folder, vehicle: str, *more: str, seconds: float = 1.0):
@@ -36,7 +36,7 @@ def recorded(folder, vehicle: str, *more: str, seconds: float = 1.0):
 
 @contextmanager
 def swimming(path, *overrides: str):
-    """A fish's fleet that is recorded there, for as long as the test steps it."""
+    """A recorded simulation of the fish, which the test steps."""
     vehicle, name, _ = open_scenario("fish", list(overrides), "cruise")
     simulation = Simulation(vehicle, name, 0)
     about = about_run(argparse.Namespace(seed=0, realtime=False), vehicle, name, "sim")
@@ -46,7 +46,7 @@ def swimming(path, *overrides: str):
         simulation.safe()
 
 
-def test_a_known_beat_has_its_frequency_its_excursion_and_its_strouhal_number():
+def test_beats_have_frequency_excursion_and_strouhal_number():
     tip = 0.03 * np.sin(2 * np.pi * 2.0 * TIME_S)
     found = beats(TIME_S, tip, np.full(len(TIME_S), 0.4), LEAST_M)
     assert len(found.time_s) > 70
@@ -54,7 +54,7 @@ def test_a_known_beat_has_its_frequency_its_excursion_and_its_strouhal_number():
     assert np.allclose(found.strouhal(0.02), 0.3, rtol=0.03)
 
 
-def test_a_tail_that_steers_has_the_same_strouhal_number_and_one_at_rest_has_none():
+def test_strouhal_number_ignores_steering_and_is_absent_at_rest():
     speed = np.where(TIME_S < 10, 0.4, 0.001)
     bent = 0.1 + 0.03 * np.sin(2 * np.pi * 2.0 * TIME_S)
     found = beats(TIME_S, bent, speed, LEAST_M)
@@ -63,34 +63,34 @@ def test_a_tail_that_steers_has_the_same_strouhal_number_and_one_at_rest_has_non
     assert np.allclose(numbers[moving], 0.3, rtol=0.03) and np.isnan(numbers[resting]).all()
 
 
-def test_small_beats_beside_a_wide_turn_are_counted():
+def test_beats_are_counted_during_a_wide_turn():
     swept = 0.2 * np.tanh(TIME_S - 10) + 0.005 * np.sin(2 * np.pi * 2.0 * TIME_S)
     assert len(beats(TIME_S, swept, np.full(len(TIME_S), 0.4), LEAST_M).time_s) > 50
 
 
-def test_a_tail_that_does_not_move_has_no_beats():
+def test_beats_are_absent_when_the_tail_is_still():
     assert len(beats(TIME_S, np.zeros(len(TIME_S)), np.ones(len(TIME_S)), LEAST_M).time_s) == 0
     assert len(beats(TIME_S[:0], TIME_S[:0], TIME_S[:0], LEAST_M).time_s) == 0
 
 
-def test_the_tip_of_a_straight_tail_is_on_the_axis_and_a_bent_one_is_off_by_its_links():
+def test_tip_is_off_the_axis_by_the_links_when_the_tail_bends():
     assert tip_m(np.zeros((1, 3)), [0.1, 0.1, 0.1])[0] == 0
     assert tip_m(np.array([[np.pi / 2, 0.0, -np.pi / 2]]), [0.1, 0.1, 0.1])[0] == pytest.approx(0.2)
 
 
-def test_the_fish_swims_at_the_strouhal_number_of_its_law(tmp_path):
-    told = Reported(Log(recorded(tmp_path, "fish", "--scenario", "cruise", seconds=20)))
-    found = beats_of(told)
-    assert found is not None and len(links_m(told.settings["gait"])) == 4
+def test_fish_swims_at_the_strouhal_number_of_its_model(tmp_path):
+    data = ReportData(Log(recorded(tmp_path, "fish", "--scenario", "cruise", seconds=20)))
+    found = beats_of(data)
+    assert found is not None and len(links_m(data.settings["gait"])) == 4
     late = found.time_s > 18
     assert found.frequency_hz[late] == pytest.approx(2.0, rel=0.03)
-    assert found.strouhal(rest_m_s(told))[late] == pytest.approx(0.3, abs=0.02)  # physics/fish.md
-    stretches = steady(told)
-    assert [round(one.frequency_hz) for one in stretches] == [1, 2]
-    assert stretches[0].speed_m_s < stretches[1].speed_m_s and not stretches[0].settled
+    assert found.strouhal(rest_m_s(data))[late] == pytest.approx(0.3, abs=0.02)  # physics/fish.md
+    periods = steady(data)
+    assert [round(one.frequency_hz) for one in periods] == [1, 2]
+    assert periods[0].speed_m_s < periods[1].speed_m_s and not periods[0].settled
 
 
-def test_a_roll_with_the_beat_has_its_power_there_and_a_spectrum_adds_up_to_the_variance():
+def test_roll_spectrum_peaks_at_the_beat_and_sums_to_the_variance():
     roll = 3.0 * np.sin(2 * np.pi * 1.25 * TIME_S)
     with_beat, against = stability(TIME_S, roll, 1.25), stability(TIME_S, roll, 2.0)
     assert with_beat["roll_power_at_beat"] > 0.99 and against["roll_power_at_beat"] < 0.01
@@ -102,7 +102,7 @@ def test_a_roll_with_the_beat_has_its_power_there_and_a_spectrum_adds_up_to_the_
     assert (low <= roll).all() and (roll <= high).all() and np.allclose(high[100:-100], 3.0, rtol=0.01)
 
 
-def test_every_parameter_that_was_changed_is_told_with_time_old_and_new_value(tmp_path):
+def test_report_lists_each_parameter_change_with_time_old_and_new_value(tmp_path):
     path = tmp_path / "set.mcap"
     with swimming(path, "gait.wavelength_m=0.5") as simulation:
         loop = simulation.instances[0].loop
@@ -113,21 +113,21 @@ def test_every_parameter_that_was_changed_is_told_with_time_old_and_new_value(tm
             if tick == 50:
                 loop.send("set", "GAIT_C1", 9.0)
             simulation.step()
-    told = changes(Reported(Log(path)))
-    assert [(one.when, one.what.split(" ")[0], one.before, one.after) for one in told[:4]] == [
+    listed = changes(ReportData(Log(path)))
+    assert [(one.time, one.parameter.split(" ")[0], one.before, one.after) for one in listed[:4]] == [
         ("start", "gait.wavelength_m", "0.45", "0.5"),
         ("0.00 s", "BEAT_MAX", "3 Hz", "2.5 Hz"),
         ("0.20 s", "GAIT_C1", "0.05", "0.06"),
         ("0.40 s", "GAIT_C1", "0.06", "0.07"),
     ]
-    assert told[4].after.startswith("refused: ") and "out of range" in told[4].after and len(told) == 5
+    assert listed[4].after.startswith("rejected: ") and "out of range" in listed[4].after and len(listed) == 5
     page = write_report(path).read_text()
     assert "<h2>Parameters changed</h2>" in page and "GAIT_C1 (gait.c1)" in page
-    assert "order: set" not in page, "sets stand in their table, not among the events"
+    assert "command: set" not in page, "set commands are in their table, not among the events"
 
 
-def test_sticks_that_are_held_on_hide_no_other_event(tmp_path):
-    """They are heard several times a second: of a few minutes at the sticks the page would show nothing else."""
+def test_report_shows_all_other_events_when_manual_control_repeats(tmp_path):
+    """Several commands arrive per second: the page of a few minutes would show nothing else."""
     path = tmp_path / "sticks.mcap"
     with swimming(path) as simulation:
         loop = simulation.instances[0].loop
@@ -136,31 +136,33 @@ def test_sticks_that_are_held_on_hide_no_other_event(tmp_path):
             if tick in (20, 2 * EVENTS - 1):
                 loop.send("mode", "manual" if tick == 20 else "hold")
             simulation.step()
-    heard = [e for e in Log(path).events if e.details.get("kind") == "sticks"]
-    assert len(heard) > EVENTS
+    sticks = [e for e in Log(path).events if e.details.get("kind") == "sticks"]
+    assert len(sticks) > EVENTS
     page = write_report(path).read_text()
-    assert page.count("order: sticks") <= 4 and "order: mode manual" in page and "order: mode hold" in page
+    assert (
+        page.count("command: sticks") <= 4 and "command: mode manual" in page and "command: mode hold" in page
+    )
     shown = RecordedRun(path).events
     assert sum(event.details.get("kind") == "sticks" for event in shown) <= 4
-    assert [e for e in shown if e not in heard] == [e for e in Log(path).events if e not in heard]
+    assert [e for e in shown if e not in sticks] == [e for e in Log(path).events if e not in sticks]
 
 
-def test_a_run_at_its_defaults_says_so(tmp_path):
+def test_report_says_so_when_all_parameters_are_at_their_defaults(tmp_path):
     assert "All parameters were at their defaults" in write_report(recorded(tmp_path, "fish")).read_text()
 
 
 @pytest.mark.parametrize(
     "vehicle, tick_s", [("fish", 0.01), ("snake", 0.01), ("ray", 0.01), ("rov", 0.02), ("hybrid", 0.02)]
 )
-def test_a_run_of_a_single_tick_has_a_page(tmp_path, vehicle, tick_s):
+def test_report_has_a_page_when_the_run_is_a_single_tick(tmp_path, vehicle, tick_s):
     path = recorded(tmp_path, vehicle, "--report", seconds=tick_s)
     assert len(Log(path).topics[f"/{vehicle}_1/loop"]) == 1
     page = path.with_suffix(".html").read_text()
     assert page.count("<figcaption>") == page.count("<svg") > 2
 
 
-def test_a_run_whose_ticks_nobody_timed_has_no_plot_of_their_cost(tmp_path):
-    """On the bench in lockstep: a line along one microsecond would be a finding that nobody made."""
+def test_report_omits_loop_timing_when_ticks_were_not_timed(tmp_path):
+    """In HIL lockstep the controller does not measure time: a line at one microsecond would be false."""
     path = tmp_path / "hil.mcap"
     assert main(["hil", "run", "fish", "--for", "1", "--log", str(path), "--json"]) == 0
     page = write_report(path).read_text()
@@ -168,7 +170,7 @@ def test_a_run_whose_ticks_nobody_timed_has_no_plot_of_their_cost(tmp_path):
     assert "<h2>Loop timing</h2>" in write_report(recorded(tmp_path, "fish")).read_text()
 
 
-def test_a_trial_has_a_page_with_its_glide(tmp_path, capsys):
+def test_report_shows_the_glide_of_a_glide_trial(tmp_path, capsys):
     heavy = [
         "--set",
         "plant.tree.body.0.mass_kg=4.241",
@@ -185,52 +187,52 @@ def test_a_trial_has_a_page_with_its_glide(tmp_path, capsys):
     out = capsys.readouterr().out
     assert (
         "glide_angle_deg" in out and "base_way_m" in out
-    )  # not the way of its centre of mass, as a run says
+    )  # not the path of its centre of mass, which a run gives
 
 
-def test_a_log_of_a_scenario_that_its_vehicle_file_lacks_is_refused_in_a_sentence(tmp_path, capsys):
+def test_report_rejects_a_log_when_its_vehicle_file_lacks_the_scenario(tmp_path, capsys):
     path = recorded(tmp_path, "fish")
     without(path, tmp_path / "odd.mcap", lambda *_: False, scenario="regatta")
     capsys.readouterr()
     assert main(["report", str(tmp_path / "odd.mcap")]) == 2
-    said = capsys.readouterr().err
-    assert 'a scenario "regatta"' in said and said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert 'no scenario "regatta"' in message and message.count("\n") == 1
 
 
-def test_a_log_that_does_not_say_its_seed_has_none(tmp_path, capsys):
+def test_report_shows_no_seed_when_the_log_has_none(tmp_path, capsys):
     path = tmp_path / "odd.mcap"
     without(recorded(tmp_path, "fish"), path, lambda *_: False, seed=None)
     capsys.readouterr()
-    assert main(["report", str(path)]) == 0 and "seed" not in capsys.readouterr().out
+    assert main(["report", str(path)]) == 0 and "(seed" not in capsys.readouterr().out
     assert main(["report", str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["seed"] is None
 
 
-def test_a_torn_log_is_told_to_be_torn_beside_what_there_is_of_it(tmp_path, capsys):
+def test_report_says_so_when_the_log_is_incomplete(tmp_path, capsys):
     path = recorded(tmp_path, "fish")
     assert main(["report", str(path)]) == 0
-    assert "The log is torn" not in capsys.readouterr().out
+    assert "The log is incomplete" not in capsys.readouterr().out
     path.write_bytes(path.read_bytes()[:-200])
     assert main(["report", str(path)]) == 0
-    assert "The log is torn" in capsys.readouterr().out
+    assert "The log is incomplete" in capsys.readouterr().out
 
 
-def test_a_trial_that_undulates_has_a_page_with_its_roll_and_no_glide(tmp_path):
+def test_report_shows_roll_and_no_glide_of_an_undulation_trial(tmp_path):
     path = recorded(tmp_path, "snake", "--scenario", "undulate", "--report", seconds=3)
     page = path.with_suffix(".html").read_text()
     assert "<h2>Spectrum of roll</h2>" in page and "beat, 1.36 Hz" in page and "Glide" not in page
     assert "glide_angle_deg" not in summarise_trial(Log(path))
 
 
-def test_two_logs_stand_side_by_side_with_what_they_differ_by(tmp_path, capsys):
+def test_report_shows_the_differences_of_two_logs(tmp_path, capsys):
     for name, more in (("a", []), ("b", ["--set", "gait.wavelength_m=0.6"])):
         run = ["run", "fish", "--scenario", "cruise", "--for", "4", "--log", str(tmp_path / f"{name}.mcap")]
         assert main([*run, "--json", *more]) == 0
     both = [str(tmp_path / "a.mcap"), str(tmp_path / "b.mcap")]
     capsys.readouterr()
     assert main(["report", *both]) == 0
-    said = capsys.readouterr()
-    assert said.err == "" and re.search(r"mean_speed_m_s .* %\)", said.out)
+    message = capsys.readouterr()
+    assert message.err == "" and re.search(r"mean_speed_m_s .* %\)", message.out)
     page = (tmp_path / "a-and-b.html").read_text()
     assert page.count("<h2>Speed</h2>") == 1 and page.count("data-title='Speed'") == 2
     assert "second minus first" in page and page.count("<figcaption>") == page.count("<svg")
@@ -238,16 +240,16 @@ def test_two_logs_stand_side_by_side_with_what_they_differ_by(tmp_path, capsys):
     assert (tmp_path / "c.html").exists()
 
 
-def test_logs_of_different_vehicles_stand_side_by_side_too(tmp_path):
+def test_report_compares_logs_of_different_vehicles(tmp_path):
     first, second = recorded(tmp_path, "fish"), recorded(tmp_path, "rov")
     assert main(["report", str(first), str(second)]) == 0
     page = (tmp_path / "fish-and-rov.html").read_text()
-    assert "This log has no such figure." in page and "Tracking error" in page
+    assert "This log has no such plot." in page and "Tracking error" in page
 
 
-def test_plots_of_a_pair_have_the_same_limits():
+def test_share_limits_gives_two_figures_the_same_limits():
     from caudal.tools.common.pyplot import pyplot
-    from caudal.tools.report.comparison import level
+    from caudal.tools.report.comparison import share_limits
 
     drawn = []
     for reach in (1.0, 5.0):
@@ -256,7 +258,7 @@ def test_plots_of_a_pair_have_the_same_limits():
         axes.set(xlabel="time, s", ylabel="depth, m")
         axes.invert_yaxis()
         drawn.append(figure)
-    level(*drawn)
+    share_limits(*drawn)
     a, b = (figure.axes[0] for figure in drawn)
     assert a.get_xlim() == b.get_xlim() and a.get_ylim() == b.get_ylim() and a.get_ylim()[0] > a.get_ylim()[1]
     assert a.get_xlim()[1] >= 5 and drawn[0].get_figheight() == 5
@@ -264,17 +266,17 @@ def test_plots_of_a_pair_have_the_same_limits():
         pyplot().close(figure)
 
 
-def test_three_logs_are_refused_in_a_sentence(tmp_path, capsys):
+def test_report_rejects_three_logs(tmp_path, capsys):
     path = str(recorded(tmp_path, "fish", seconds=0.1))
     capsys.readouterr()
     assert main(["report", path, path, path]) == 2
-    said = capsys.readouterr()
-    assert said.out == "" and said.err.count("\n") == 1 and "two side by side" in said.err
+    message = capsys.readouterr()
+    assert message.out == "" and message.err.count("\n") == 1 and "two side by side" in message.err
 
 
-def test_a_straight_run_is_no_sliver(tmp_path):
+def test_trajectory_is_no_sliver_when_the_run_is_straight(tmp_path):
     from caudal.tools.report.path import trajectory
 
-    told = Reported(Log(recorded(tmp_path, "fish", "--scenario", "cruise", seconds=3)))
-    wide, high = trajectory(told).figure.get_size_inches()
+    data = ReportData(Log(recorded(tmp_path, "fish", "--scenario", "cruise", seconds=3)))
+    wide, high = trajectory(data).figure.get_size_inches()
     assert high / wide > 0.25

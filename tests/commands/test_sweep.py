@@ -253,7 +253,7 @@ def test_table_is_the_same_when_a_worker_dies(plane, cluster, tmp_path):
         (["--dask", "tcp://127.0.0.1:9"], "no dask scheduler responds at tcp://127.0.0.1:9"),
         (["--dask", "nowhere"], "tcp://HOST:PORT"),
         (["--out", "a.xlsx"], ".csv or .parquet"),
-        (["--seeds", "0"], "whole number from 1"),
+        (["--seeds", "0"], "whole number of 1 or more"),
     ],
 )
 def test_bad_input_is_rejected_in_one_sentence_without_any_file(words, said, tmp_path, monkeypatch, capsys):

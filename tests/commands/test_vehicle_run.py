@@ -93,7 +93,7 @@ def test_a_run_that_was_never_armed_has_a_report_that_says_so(tmp_path, capsys, 
     assert main(["report", str(tmp_path / "pi.mcap"), "--json"]) == 0
     capsys.readouterr()
     page = (tmp_path / "pi.html").read_text()
-    assert "<h2>Commands</h2>" in page and page.count("<svg") >= 3
+    assert "<h2>Actuator set-points</h2>" in page and page.count("<svg") >= 3
 
 
 def test_its_log_has_a_report(tmp_path, capsys, chips):
@@ -105,10 +105,10 @@ def test_its_log_has_a_report(tmp_path, capsys, chips):
     assert result["duration_s"] == 4.0 and result["armed_s"] == pytest.approx(sum(armed) / 100) and any(armed)
     assert result["readings_hz"]["heading"] > 20 and result["readings_hz"]["depth"] < 25
     page = (tmp_path / "pi.html").read_text()
-    for part in ("Commands", "Readings", "Loop timing", "Events"):
+    for part in ("Actuator set-points", "Sensor readings", "Loop timing", "Events"):
         assert f"<h2>{part}</h2>" in page
     assert main(["report", str(tmp_path / "pi.mcap")]) == 0
-    assert "heading, readings a second" in capsys.readouterr().out
+    assert "heading, readings per second" in capsys.readouterr().out
 
 
 def test_the_service_manager_is_told_and_its_stop_ends_the_run(tmp_path):

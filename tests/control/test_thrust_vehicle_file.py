@@ -36,7 +36,7 @@ def test_a_task_for_another_way_to_move_is_refused():
 def test_a_file_given_with_a_run_that_cannot_be_read_is_one_sentence(tmp_path, capsys):
     words = tmp_path / "words.toml"
     words.write_text("no toml at all")
-    for path, expected in ((tmp_path / "none.toml", "No such file"), (words, "no TOML")):
+    for path, expected in ((tmp_path / "none.toml", "No such file"), (words, "not a TOML file")):
         assert main(["run", "rov", "--with", str(path)]) == 2
         said = capsys.readouterr().err
         assert expected in said and said.count("\n") == 1

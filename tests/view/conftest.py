@@ -1,4 +1,4 @@
-"""A real browser without a window, a view it opens, and a run for the view to show."""
+"""A real browser without a window, views that it opens, and a run for a view to show."""
 
 import re
 import subprocess
@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import ROOT, left_out
 
 SIZE = {"width": 720, "height": 540}
-PATIENCE_MS = 90_000  # of a page that is drawn on a busy processor
+TIMEOUT_MS = 90_000  # of a page that is rendered on a busy processor
 
 
 @pytest.fixture(scope="session")
@@ -30,31 +30,33 @@ def chromium() -> Iterator[Any]:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=found.stdout.strip(), args=list(FLAGS), timeout=PATIENCE_MS
+            executable_path=found.stdout.strip(), args=list(FLAGS), timeout=TIMEOUT_MS
         )
         yield browser
         browser.close()
 
 
 class Seen:
-    """A page in the browser, and whom it asked for anything."""
+    """A page in the browser, and the URLs that it requested."""
 
     def __init__(self, browser: Any, url: str) -> None:
         self.url = url
         self.page = browser.new_page(viewport=SIZE)
-        self.page.set_default_timeout(PATIENCE_MS)
-        self.asked: list[str] = []
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.on("websocket", lambda socket: self.asked.append(socket.url))
+        self.page.set_default_timeout(TIMEOUT_MS)
+        self.requests: list[str] = []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("websocket", lambda socket: self.requests.append(socket.url))
         self.page.goto(url)
         self.page.wait_for_selector("[data-cd=time]")
         self.shown_s = time.monotonic()
-        close = self.page.get_by_role("button", name="Close notification")  # that it draws on the processor
+        close = self.page.get_by_role(
+            "button", name="Close notification"
+        )  # the notice about rendering on the processor
         if close.count():
             close.first.click()
 
     def wait(self, expression: str) -> None:
-        self.page.wait_for_function(expression, polling=250)  # not at each picture: these are slow here
+        self.page.wait_for_function(expression, polling=250)  # not per picture: pictures are slow here
 
     def text(self, name: str) -> str:
         return self.page.locator(f"[data-cd={name}]").first.inner_text()
@@ -66,7 +68,7 @@ class Seen:
         self.page.get_by_role("button", name=name, exact=True).click()
 
     def slide(self, label: str, value: str) -> None:
-        """Types a number into the field beside a slider."""
+        """Types a number into the field next to a slider."""
         field = self.page.locator(
             f"xpath=//label[normalize-space(.)='{label}']/following::input[not(@type='hidden')][1]"
         )
@@ -78,7 +80,7 @@ class Seen:
 
 
 class Views:
-    """Starts `caudal view ...`; each is ended with its test."""
+    """Starts `caudal view ...`; each ends with its test."""
 
     def __init__(self, browser: Any, folder: Path) -> None:
         self._browser = browser
@@ -91,9 +93,9 @@ class Views:
         process = subprocess.Popen(command, cwd=self._folder, stderr=subprocess.PIPE, text=True)
         self._processes.append(process)
         assert process.stderr is not None
-        said = process.stderr.readline()
-        url = re.search(r"http://\S+", said)
-        assert url, said
+        line = process.stderr.readline()
+        url = re.search(r"http://\S+", line)
+        assert url, line
         seen = Seen(self._browser, url[0])
         self._pages.append(seen)
         return seen
@@ -115,26 +117,26 @@ def view(chromium: Any, tmp_path: Path) -> Iterator[Views]:
     views.close()
 
 
-class Swum:
-    """A fleet that swims by the clock in a thread, with whoever looks on heard between two ticks."""
+class SteppedSimulation:
+    """A simulation that runs in real time in a thread and polls its stream between two ticks."""
 
     def __init__(self, simulation: Any, live: Any) -> None:
         self.simulation = simulation
         self.live = live
         self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._swim)
+        self._thread = threading.Thread(target=self._run)
         simulation.arm()
         self._thread.start()
 
-    def _swim(self) -> None:
+    def _run(self) -> None:
         while not self._ending.wait(self.simulation.period_us / 1e6):
             self.live.take(self.simulation.world.time_us * 1000)
             self.simulation.step()
 
     def until(self, holds: Callable[[], bool], what: str) -> None:
-        give_up = time.monotonic() + PATIENCE_MS / 1000
+        give_up_s = time.monotonic() + TIMEOUT_MS / 1000
         while not holds():
-            assert time.monotonic() < give_up, f"never: {what}"
+            assert time.monotonic() < give_up_s, f"not reached: {what}"
             time.sleep(0.01)
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
-"""A `caudal view` of a run that says, ten times a second, how many look on and how many updates went to them.
+"""A `caudal view` that prints, ten times per second, the number of browsers and of updates sent to them.
 
-An update counts when it was shown while a browser was there; `python -m tests.view.counted_view HOST:PORT PAGE_PORT`.
+An update counts if a browser was connected; `python -m tests.view.counted_view HOST:PORT PAGE_PORT`.
 """
 
 import sys
@@ -9,29 +9,29 @@ import time
 
 from caudal.tools.cli import main as cli
 from caudal.tools.log.recorded_run import Snapshot
-from caudal.tools.view.scene import Stage
+from caudal.tools.view.scene import Scene
 
 
-def main(where: str, port: str) -> int:
-    stages: list[Stage] = []
+def main(address: str, port: str) -> int:
+    scenes: list[Scene] = []
     counts = {"shown": 0}
-    show = Stage.show
+    show = Scene.show
 
-    def counted(stage: Stage, snapshot: Snapshot) -> None:
-        show(stage, snapshot)
-        stages[:] = [stage]
-        counts["shown"] += bool(stage.server.get_clients())
+    def counted(scene: Scene, snapshot: Snapshot) -> None:
+        show(scene, snapshot)
+        scenes[:] = [scene]
+        counts["shown"] += bool(scene.server.get_clients())
 
-    Stage.show = counted  # type: ignore[method-assign]
+    Scene.show = counted  # type: ignore[method-assign]
 
     def send() -> None:
         while True:
             time.sleep(0.1)
-            clients = sum(len(stage.server.get_clients()) for stage in stages)
+            clients = sum(len(scene.server.get_clients()) for scene in scenes)
             print("seen", clients, counts["shown"], file=sys.stderr, flush=True)
 
     threading.Thread(target=send, daemon=True).start()
-    return cli.main(["view", where, "--port", port])
+    return cli.main(["view", address, "--port", port])
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.simulate.simulation import Simulation
 from caudal.tools.vehicle_run.live_view import helms_of
 from caudal.tools.vehicle_run.recording import about_run
-from caudal.tools.view.headless_browser import Headless
+from caudal.tools.view.headless_browser import HeadlessBrowser
 
 STRETCH_S = 10.0
 OPEN_S = 60.0
@@ -105,7 +105,7 @@ def main(seconds: float, vehicles: int) -> int:
                 view = subprocess.Popen(["nice", *words], stderr=subprocess.PIPE, text=True)
                 told = Told(view)
                 swim_until(told.named)
-                page = Headless(told.url, 640, 400)
+                page = HeadlessBrowser(told.url, 640, 400)
                 swim_until(told.there)
             swim_until(passed(4.0))
             before, start_s = (told.shown if looked_at else 0), time.monotonic()

@@ -1,4 +1,4 @@
-"""What a view draws: bodies where the plant has them, hulls of the plant's own volume, sentences for a wrong look."""
+"""Shapes in a view: bodies at the plant's poses, hulls with the plant's volume, errors of [look]."""
 
 import numpy as np
 import pytest
@@ -11,23 +11,23 @@ from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario, open_vehicle
 from caudal.tools.log.poses import Skeleton, attitude, quaternion
 from caudal.tools.log.recorded_run import RecordedRun, Run
-from caudal.tools.view.foil_mesh import covered, fins
-from caudal.tools.view.overlays import immersed
-from caudal.tools.view.skin import bellows
-from caudal.tools.view.vehicle import _boxes, hull_mesh, hull_volume, lobed, part_mesh
+from caudal.tools.view.foil_mesh import fins, replaces_hull
+from caudal.tools.view.hulls import hull_mesh, hull_volume, immersed, lobed
+from caudal.tools.view.skin import make_bellows
+from caudal.tools.view.vehicle import link_meshes, part_mesh
 from tests.conftest import ROOT
 
 VEHICLES = ("fish", "snake", "ray", "rov", "hybrid")
 
 
 def volume_m3(mesh) -> float:
-    """By the divergence theorem: positive if every face looks outwards."""
+    """Returns the volume by the divergence theorem, positive if all faces point outwards."""
     a, b, c = (mesh[0][mesh[1][:, k]] for k in range(3))
     return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6)
 
 
 @pytest.mark.parametrize("name", VEHICLES)
-def test_bodies_stand_where_the_plant_has_them(name):
+def test_skeleton_has_the_poses_of_the_plant(name):
     vehicle = open_vehicle(name)
     model, skeleton = Model(vehicle.plant.tree), Skeleton(vehicle.plant)
     rng = np.random.default_rng(1)
@@ -42,13 +42,13 @@ def test_bodies_stand_where_the_plant_has_them(name):
         turns, places = skeleton.pose(joints)
         for body in model.bodies:
             turn, at = model.pose(x, body)
-            k = skeleton.place[body]
+            k = skeleton.index[body]
             assert np.allclose(attitude(roll, pitch, heading) @ turns[k], turn, atol=1e-12)
             assert np.allclose(x[:3] + attitude(roll, pitch, heading) @ places[k], at, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", VEHICLES)
-def test_every_shape_is_closed_looks_outwards_and_hulls_have_the_plants_volume(name):
+def test_meshes_are_closed_and_hulls_have_the_plants_volume(name):
     vehicle = open_vehicle(name)
     for body in vehicle.plant.tree.body:
         if body.hull is not None:
@@ -60,51 +60,51 @@ def test_every_shape_is_closed_looks_outwards_and_hulls_have_the_plants_volume(n
         assert volume_m3(part_mesh(part)) > 0, part
 
 
-def test_a_foil_is_drawn_as_a_fin_of_its_area_where_it_hangs():
+def test_fin_has_the_area_and_position_of_its_foil():
     bodies = {body.name: body for body in open_vehicle("ray").plant.tree.body}
     for name, body in bodies.items():
         meshes = fins(body)
-        assert bool(meshes) == covered(body) == (name not in ("disc", "tail", "carrier")), name
+        assert bool(meshes) == replaces_hull(body) == (name not in ("disc", "tail", "carrier")), name
         for mesh, foil in zip(meshes, body.foil, strict=False):
             assert volume_m3(mesh) > 0, name
             a, b, c = (mesh[0][mesh[1][:, k]] for k in range(3))
-            beyond = (a + b + c)[:, 1] * foil.at_m[1] >= 0  # a wing's root reaches into its disc
-            shadow_m2 = 0.25 * np.abs(np.cross(b - a, c - a) @ foil.normal)[beyond].sum()  # of two sides
+            beyond = (a + b + c)[:, 1] * foil.at_m[1] >= 0  # the root of a wing is inside the disc
+            shadow_m2 = 0.25 * np.abs(np.cross(b - a, c - a) @ foil.normal)[beyond].sum()  # two sides
             assert shadow_m2 == pytest.approx(foil.area_m2, rel=0.1), name
     (wing,), (caudal,) = fins(bodies["left_front"]), fins(bodies["caudal"])
-    assert wing[0][:, 1].min() < 0 < 0.1 < wing[0][:, 1].max(), "from inside the disc outwards"
-    assert np.ptp(caudal[0][:, 2]) > 0.1 > np.ptp(caudal[0][:, 1]), "upright"
+    assert wing[0][:, 1].min() < 0 < 0.1 < wing[0][:, 1].max(), "the wing does not start inside the disc"
+    assert np.ptp(caudal[0][:, 2]) > 0.1 > np.ptp(caudal[0][:, 1]), "the tail fin is not upright"
     alone = fins(
         Body(name="keel", mass_kg=0.1, foil=[Foil(at_m=(0.1, 0, 0), normal=(0, 1, 0), area_m2=0.01)])
     )
     assert len(alone) == 1 and np.ptp(alone[0][0][:, 0]) == pytest.approx(0.1, rel=0.1)
 
 
-def test_three_lobes_and_the_valleys_between_them_are_told_apart():
+def test_lobed_splits_lobes_from_valleys():
     hull = next(body.hull for body in open_vehicle("snake").plant.tree.body if body.name == "shell_3")
     lobes, valleys = lobed(hull, hull_mesh(hull))
     ends = [np.linalg.norm(mesh[0][mesh[1]].mean(axis=1)[:, 1:], axis=1).max() for mesh in (lobes, valleys)]
     assert ends[0] == pytest.approx(1.06 * 0.045, rel=0.01) and ends[1] < 0.98 * 0.045
     angles = np.arctan2(*(valleys[0][valleys[1]].mean(axis=1)[:, k] for k in (1, 2)))
     found = np.histogram(angles, bins=np.radians([-180, -120, -90, -30, 30, 90, 120, 180]))[0] > 0
-    assert found[[0, 2, 4, 6]].all() and not found[3], "opposite the lobes: none round the apex"
+    assert found[[0, 2, 4, 6]].all() and not found[3], "the valleys are not between the lobes"
 
 
-def test_a_vehicle_of_the_quick_law_alone_has_head_links_and_a_fin():
+def test_vehicle_of_the_strouhal_model_has_head_links_and_fin():
     plant = open_vehicle(str(ROOT / "tests" / "vehicles" / "eel.toml")).plant
-    head, first, last = _boxes(plant)
+    head, first, last = link_meshes(plant)
     assert all(volume_m3(mesh) > 0 for mesh in (head, first, last))
     assert head[0][:, 0].max() == pytest.approx(0.12, rel=0.01) and first[0][:, 0].min() == pytest.approx(
         -0.12
     )
-    assert np.ptp(last[0][:, 2]) > np.ptp(first[0][:, 2]), "it ends in a fin"
+    assert np.ptp(last[0][:, 2]) > np.ptp(first[0][:, 2]), "there is no tail fin"
 
 
 @pytest.mark.parametrize("hull", [
     Ellipsoid(at_m=(0.1, 0.0, 0.02), semi_axes_m=(0.3, 0.1, 0.05)),
     Ellipsoid(semi_axes_m=(0.02, 0.2, 0.2)),
 ])  # fmt: skip
-def test_an_ellipsoids_immersion_is_that_of_points_spread_in_it(hull):
+def test_immersed_share_of_an_ellipsoid_matches_random_points(hull):
     rng = np.random.default_rng(0)
     points = rng.uniform(-1, 1, (200_000, 3))
     points = points[(points**2).sum(axis=1) < 1] * hull.semi_axes_m
@@ -116,18 +116,18 @@ def test_an_ellipsoids_immersion_is_that_of_points_spread_in_it(hull):
     assert immersed(tube, np.eye(3), -0.2) == 1 and immersed(tube, np.eye(3), 0.2) == 0
 
 
-def test_a_soft_joint_is_drawn_from_face_to_face_and_square_to_both():
+def test_bellows_meet_both_faces_at_right_angles():
     plant = open_vehicle("hybrid").plant
     skeleton = Skeleton(plant)
-    soft = bellows(skeleton, plant, plant.soft["aft"], 0.11)
+    soft = make_bellows(skeleton, plant, plant.soft["aft"], 0.11)
     turns, places = skeleton.pose({"aft_d1": 0.15, "aft_th1": 0.3, "aft_th2": -0.9, "aft_d2": 0.15})
     bones, at = soft.bones(turns, places)
-    tail, mid = skeleton.place["tail"], skeleton.place["mid"]
+    tail, mid = skeleton.index["tail"], skeleton.index["mid"]
     assert np.allclose(at[0], places[tail] + [0.8, 0, 0]) and np.allclose(at[-1], places[mid])
     assert np.allclose(bones[0][:, 0], turns[tail][:, 0]) and np.allclose(bones[-1][:, 0], turns[mid][:, 0])
 
 
-def test_any_instant_of_a_log_is_what_was_recorded_last_before_it(tmp_path):
+def test_snapshot_has_the_last_rows_before_an_instant(tmp_path):
     path = tmp_path / "ray.mcap"
     assert main(["run", "ray", "--scenario", "cruise", "--for", "2", "--log", str(path), "--json"]) == 0
     recorded, log = RecordedRun(path), Log(path)
@@ -151,30 +151,30 @@ def test_any_instant_of_a_log_is_what_was_recorded_last_before_it(tmp_path):
     ('look.part=[{kind="ball", body="nose", semi_axes_m=[1,1,1]}]', "there is no body nose"),
     ('look.part=[{kind="cone"}]', "look.part.0"),
 ])  # fmt: skip
-def test_a_wrong_look_is_one_sentence(capsys, key, found):
+def test_wrong_look_gives_one_message(capsys, key, found):
     assert main(["run", "fish", "--for", "1", "--set", key]) == 2
-    said = capsys.readouterr().err
-    assert found in said and said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert found in message and message.count("\n") == 1
 
 
 @pytest.mark.parametrize(("words", "found"), [
     (["nothing.mcap"], "no log"),
     (["localhost:x"], "neither a log"),
-    (["127.0.0.1:1", "--port", "0"], "nothing to look at"),
-    (["{log}", "--screenshot", "a.bmp"], "no way to write .bmp"),
+    (["127.0.0.1:1", "--port", "0"], "no run to view"),
+    (["{log}", "--screenshot", "a.bmp"], ".bmp is not supported"),
     (["{log}", "--screenshot", "/proc/x.png"], "/proc/x.png: cannot be written"),
     (["{log}", "--video", "/proc/x.mp4"], "/proc/x.mp4: cannot be written"),
     (["{log}", "--screenshot", "{folder}"], "{folder}: cannot be written (Is a directory)"),
     (["{log}", "--at", "99"], "goes from 0 to"),
-    (["{log}", "--size", "big"], "no size"),
-    (["{log}", "--port", "65536"], "there are 65535 of them"),
+    (["{log}", "--size", "big"], "not a size"),
+    (["{log}", "--port", "65536"], "the largest port is 65535"),
     (["{log}", "--host", "nobody.invalid"], "cannot be served on nobody.invalid: "),
     (["{log}", "--host", "192.0.2.1"], "cannot be served on 192.0.2.1: Cannot assign requested address"),
     (["{text}"], "not a log"),
-    (["{trial}"], "energy is a trial of the plant alone, which is not shown"),
+    (["{trial}"], "energy is an open-loop trial without a controller, which caudal view cannot show"),
 ])  # fmt: skip
-def test_what_cannot_be_shown_is_said_in_one_sentence(tmp_path, capsys, words, found, monkeypatch):
-    monkeypatch.setattr("caudal.tools.log.live_run.PATIENCE_S", 0.2)
+def test_view_answers_what_it_cannot_show_with_one_message(tmp_path, capsys, words, found, monkeypatch):
+    monkeypatch.setattr("caudal.tools.log.live_run.CONNECT_TIMEOUT_S", 0.2)
     log, text, trial = (tmp_path / f"{name}.mcap" for name in ("rov", "text", "trial"))
     text.write_text("no log at all")
     folder = tmp_path / "folder.png"
@@ -191,11 +191,11 @@ def test_what_cannot_be_shown_is_said_in_one_sentence(tmp_path, capsys, words, f
         code = main(["view", *(word.format(**paths) for word in words)])
     except SystemExit as error:
         code = error.code
-    said = capsys.readouterr().err
-    assert code == 2 and found in said and said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert code == 2 and found in message and message.count("\n") == 1
 
 
-def test_the_articulated_scenario_is_drawn_with_the_same_skeleton_as_the_quick_one():
+def test_articulated_and_strouhal_scenarios_have_the_same_skeleton():
     quick, *_ = open_scenario("fish", [], "pool")
     tree, *_ = open_scenario("fish", [], "articulated")
     assert Skeleton(quick.plant).joints == Skeleton(tree.plant).joints

@@ -1,81 +1,94 @@
-"""Options that several commands share, said once."""
+"""Command line options that several commands share."""
 
 import argparse
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from caudal.tools.common.output import UsageError
 
+Number = TypeVar("Number", int, float)
+
 
 def positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value < 1e9:
-        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
-    return value
+    """Parses a number above 0 (an argparse type)."""
+    return _parsed(float, text, lambda value: 0 < value < 1e9, "a number above 0")
 
 
 def not_negative(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < 1e9:
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 0")
-    return value
+    """Parses a number of 0 or more (an argparse type)."""
+    return _parsed(float, text, lambda value: 0 <= value < 1e9, "a number of 0 or more")
 
 
 def natural(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 0")
-    return value
+    """Parses a whole number of 0 or more (an argparse type)."""
+    return _parsed(int, text, lambda value: value >= 0, "a whole number of 0 or more")
 
 
 def whole(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1")
+    """Parses a whole number of 1 or more (an argparse type)."""
+    return _parsed(int, text, lambda value: value >= 1, "a whole number of 1 or more")
+
+
+def _parsed(kind: type[Number], text: str, allowed: Callable[[Number], bool], what: str) -> Number:
+    try:
+        value = kind(text)
+    except ValueError:
+        value = None
+    if value is None or not allowed(value):
+        raise argparse.ArgumentTypeError(f"{text} is not {what}")
     return value
 
 
 def add_vehicle(command: argparse.ArgumentParser) -> None:
-    command.add_argument("vehicle", help="a vehicle's name (caudal list) or the path of a vehicle file")
+    """Adds the argument that names the vehicle."""
+    command.add_argument("vehicle", help="name of a vehicle (see caudal list) or path of a vehicle file")
 
 
 def add_set(command: argparse.ArgumentParser) -> None:
+    """Adds --set and --with, which change keys of the vehicle file."""
     command.add_argument(
         "--set",
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="another value for any key of the vehicle file, such as gait.source=table; may be repeated",
+        help="set any key of the vehicle file, such as gait.source=table; may be repeated",
     )
     command.add_argument(
         "--with",
         dest="set",
         metavar="FILE",
         action=With,
-        help="all keys of a TOML file, as by --set: a trajectory, an identified model; may be repeated",
+        help="set all keys of a TOML file, such as a trajectory or an identified model; may be repeated",
     )
 
 
 class With(argparse.Action):
-    """Turns a TOML file into --set lines, so that a log holds them and a replay has them."""
+    """Turns a TOML file into --set lines, so that the log records them and a replay applies them."""
 
-    def __call__(self, parser: Any, namespace: argparse.Namespace, path: Any, option: Any = None) -> None:
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        path: str | Sequence[Any] | None,
+        option: str | None = None,
+    ) -> None:
+        """Appends the lines of the file at `path` to `namespace.set`."""
         try:
-            tables = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+            tables = tomllib.loads(Path(str(path)).read_text(encoding="utf-8"))
         except OSError as error:
             raise UsageError(f"--with {path}: {error.strerror}") from error
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise UsageError(
-                f"--with {path}: no TOML ({error}); give a file such as caudal excite writes"
+                f"--with {path}: not a TOML file ({error}); give one such as caudal excite writes"
             ) from error
         lines = [f"{key}={as_toml(value)}" for key, value in leaves(tables)]
         namespace.set = [*(namespace.set or []), *lines]
 
 
 def leaves(table: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value of nested tables with its dotted key."""
+    """Yields every value of nested tables with its dotted key."""
     for key, value in table.items():
         if isinstance(value, dict):
             yield from leaves(value, f"{above}{key}.")
@@ -84,7 +97,7 @@ def leaves(table: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def as_toml(value: Any) -> str:
-    """A value as it would stand behind a key."""
+    """Formats a value as TOML source text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict):
@@ -109,4 +122,5 @@ def toml_line(override: str) -> str:
 
 
 def add_json(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--json", action="store_true", help="one JSON object on stdout, for machines")
+    """Adds --json."""
+    command.add_argument("--json", action="store_true", help="print one JSON object to stdout")

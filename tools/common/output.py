@@ -1,4 +1,4 @@
-"""How the commands speak: progress while they work, a short table at the end, one object for machines."""
+"""Output of the commands: progress while they work, a short table at the end, JSON on request."""
 
 import json
 import sys
@@ -10,42 +10,44 @@ from typing import Any
 
 
 class UsageError(Exception):
-    """What was asked cannot be done; the text is the sentence for the user."""
+    """A request that cannot be carried out; its text is the message for the user."""
 
 
-WIDE = 78  # characters of a line of progress
-SURE_S = 3.0  # before that nobody can say how long it will take
+LINE_WIDTH = 78  # characters of a progress line
+ESTIMATE_AFTER_S = 3.0  # before that, the remaining time cannot be estimated
 
 
 class Progress:
-    """A line on stderr: redrawn on a terminal, every few seconds elsewhere."""
+    """A progress line on stderr: redrawn in place on a terminal, printed every 5 s elsewhere."""
 
     def __init__(self, what: str, total: float | None, unit: str) -> None:
         self._what, self._total, self._unit = what, total, unit
-        self._start = self._said = time.monotonic()
-        self._live = sys.stderr.isatty()
+        self._start_s = self._printed_s = time.monotonic()
+        self._terminal = sys.stderr.isatty()
         self._drawn = False
 
     def at(self, done: float) -> None:
-        now = time.monotonic()
-        if now - self._said < (0.2 if self._live else 5.0):
+        """Reports how much is done, in the unit of the total; prints only when a line is due."""
+        now_s = time.monotonic()
+        if now_s - self._printed_s < (0.2 if self._terminal else 5.0):
             return
-        self._said = now
-        passed_s = max(now - self._start, 1e-9)
+        self._printed_s = now_s
+        passed_s = max(now_s - self._start_s, 1e-9)
         rate = done / passed_s
         line = f"{self._what}: {done:.0f}"
         if self._total is not None:
             line += f" of {self._total:.0f}"
-        line += f" {self._unit}, {rate:.{0 if rate >= 10 else 1}f} a second"
-        if self._total and done and passed_s > SURE_S:
+        line += f" {self._unit}, {rate:.{0 if rate >= 10 else 1}f} per second"
+        if self._total and done and passed_s > ESTIMATE_AFTER_S:
             line += f", {_span(passed_s * (self._total - done) / done)} left"
-        sys.stderr.write(f"\r{line:<{WIDE}}" if self._live else line + "\n")
+        sys.stderr.write(f"\r{line:<{LINE_WIDTH}}" if self._terminal else line + "\n")
         sys.stderr.flush()
         self._drawn = True
 
     def end(self) -> None:
-        if self._live and self._drawn:
-            sys.stderr.write("\r" + " " * WIDE + "\r")
+        """Clears the line."""
+        if self._terminal and self._drawn:
+            sys.stderr.write("\r" + " " * LINE_WIDTH + "\r")
             sys.stderr.flush()
 
 
@@ -58,7 +60,7 @@ def _span(seconds: float) -> str:
 
 @contextmanager
 def slow_notice(text: str, after_s: float = 1.0) -> Iterator[None]:
-    """Says why nothing seems to happen, if that lasts."""
+    """Context manager that prints `text` when its block takes longer than `after_s` seconds."""
     timer = threading.Timer(after_s, note, [text])
     timer.start()
     try:
@@ -68,12 +70,12 @@ def slow_notice(text: str, after_s: float = 1.0) -> Iterator[None]:
 
 
 def note(text: str) -> None:
-    """Something a person wants to know while they wait."""
+    """Prints a message for the user to stderr."""
     print(text, file=sys.stderr)
 
 
 def table(rows: Sequence[Sequence[Any]], head: Sequence[str] = ()) -> None:
-    """Aligned columns on stdout."""
+    """Prints aligned columns to stdout."""
     lines = [[_cell(cell) for cell in row] for row in ([head] if head else []) + list(rows)]
     widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))] if lines else []
     for line in lines:
@@ -87,4 +89,5 @@ def _cell(value: Any) -> str:
 
 
 def as_json(result: dict[str, Any]) -> None:
+    """Prints a result to stdout as one JSON object."""
     print(json.dumps(result, allow_nan=False))

@@ -1,8 +1,8 @@
-"""Files that come with the package: programs for boards, units for a Pi."""
+"""Folders of the installed package and of the files that come with it."""
 
 from importlib.resources import files
 from pathlib import Path
 
 PACKAGE = Path(str(files("caudal")))
-SOURCES = PACKAGE.parent  # what stands on sys.path: src/ in a checkout, site-packages of an installed wheel
+SOURCES = PACKAGE.parent  # the entry of sys.path: src/ in a checkout, site-packages for an installed wheel
 DEPLOY = PACKAGE / "deploy"

@@ -1,7 +1,7 @@
-"""Changes keys of a TOML file and nothing else: comments, layout and the order of keys stay.
+"""Changes keys of a TOML file and leaves comments, layout and the order of keys as they are.
 
-tomlkit makes the new text; tomllib, which knows nothing of tomlkit, reads both texts and says whether the keys that
-were asked for are all that changed. The file is replaced as a whole or not at all.
+tomlkit makes the new text. tomllib reads both texts to check that only the requested keys changed. The file is replaced
+atomically.
 """
 
 import copy
@@ -19,20 +19,20 @@ from caudal.tools.common.output import UsageError
 
 
 def set_keys(path: str | os.PathLike[str], values: Mapping[str, Any], head: str = "") -> None:
-    """`values` by dotted keys, such as {"pi.pulses.clock_hz": 26300000}. `head` begins a file that is new or empty."""
-    file = Path(os.path.realpath(path))  # a link stays a link
+    """Sets values by dotted key, such as {"pi.pulses.clock_hz": 26300000}; `head` starts a new or empty file."""
+    file = Path(os.path.realpath(path))  # keeps a symbolic link
     try:
         before = file.read_bytes().decode() if file.exists() else ""
         after = changed(before or head, values, str(path))
         _replace(file, after)
     except UnicodeDecodeError:
-        raise UsageError(f"{path} is not UTF-8 text and was left as it is") from None
+        raise UsageError(f"{path} is not UTF-8 text; it was not changed") from None
     except OSError as error:
-        raise UsageError(f"{path} cannot be written ({error.strerror}); nothing was changed") from error
+        raise UsageError(f"{path} cannot be written ({error.strerror}); it was not changed") from error
 
 
 def changed(text: str, values: Mapping[str, Any], label: str) -> str:
-    """The text with these keys changed or added, proved to differ in nothing else."""
+    """Returns the text with these keys changed or added, after a check that nothing else differs."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -42,19 +42,19 @@ def changed(text: str, values: Mapping[str, Any], label: str) -> str:
         wanted = tomllib.loads(plain)
         document = tomlkit.parse(plain)
     except (ValueError, TOMLKitError) as error:
-        raise UsageError(f"{label} is no TOML ({error}) and was left as it is") from None
+        raise UsageError(f"{label} is not valid TOML ({error}); it was not changed") from None
     for key, value in values.items():
         _put(wanted, key.split("."), copy.deepcopy(value), label)
     try:
         for key, value in values.items():
             _edit(document, key.split("."), value)
         after = tomlkit.dumps(document)
-        proved = tomllib.loads(after) == wanted
+        correct = tomllib.loads(after) == wanted
     except (ValueError, TOMLKitError):
-        proved = False
-    if not proved:
+        correct = False
+    if not correct:
         lines = ", ".join(f"{key} = {as_toml(value)}" for key, value in values.items())
-        raise UsageError(f"{label} is laid out so that it was left as it is; write there by hand: {lines}")
+        raise UsageError(f"{label} has a layout that cannot be edited safely; set by hand: {lines}")
     return mark + after
 
 
@@ -62,7 +62,7 @@ def _put(tables: dict[str, Any], path: list[str], value: Any, label: str) -> Non
     for depth, part in enumerate(path[:-1], 1):
         tables = tables.setdefault(part, {})
         if not isinstance(tables, dict):
-            raise UsageError(f"{label}: {'.'.join(path[:depth])} is no table and was left as it is")
+            raise UsageError(f"{label}: {'.'.join(path[:depth])} is not a table; the file was not changed")
     tables[path[-1]] = value
 
 
@@ -87,7 +87,7 @@ def _edit(document: Any, path: list[str], value: Any) -> None:
             item.trivia.trail = " "
         table[key] = item
     elif isinstance(table, Table) and (last := _last_key(table)):
-        # Behind the last key, not at the end: the comment down there is the next table's.
+        # After the last key, not at the end: a comment at the end belongs to the next table.
         table.value._insert_after(last, key, item)
         item.trivia.trail = "\n"
     else:
@@ -95,7 +95,7 @@ def _edit(document: Any, path: list[str], value: Any) -> None:
 
 
 def _last_key(table: Any) -> Any:
-    """The last key of a table that stands under its own heading: neither a table nor part of a dotted key."""
+    """Returns the last key of a table with its own heading, ignoring sub-tables."""
     from tomlkit.items import AoT, Table
 
     keys = [key for key, item in table.value.body if key is not None and not isinstance(item, AoT | Table)]
@@ -103,7 +103,7 @@ def _last_key(table: Any) -> Any:
 
 
 def _replace(file: Path, text: str) -> None:
-    """All or nothing, also when the power goes: the new file is on the disk before it takes the old one's place."""
+    """Replaces the file atomically, also across a power loss: the new file is synced before it is renamed."""
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
@@ -117,10 +117,10 @@ def _replace(file: Path, text: str) -> None:
             if (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
                 try:
                     os.chown(name, old.st_uid, old.st_gid)
-                except PermissionError:  # a user may not give files away; the folder let them write, so be it
+                except PermissionError:  # only root may change the owner
                     pass
         else:
-            os.chmod(name, 0o644)  # whoever runs the vehicle is another user
+            os.chmod(name, 0o644)  # another user may run the vehicle
         os.replace(name, file)
     except BaseException:
         os.unlink(name)

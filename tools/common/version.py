@@ -1,4 +1,4 @@
-"""Which Caudal this is, as logs and reports name it."""
+"""The version of Caudal that logs and reports record."""
 
 from importlib.metadata import PackageNotFoundError, version
 

@@ -1,1 +1,1 @@
-"""A vehicle's bodies and joints as URDF or MJCF."""
+"""`caudal export`: a vehicle's bodies and joints as URDF or MJCF."""

@@ -1,4 +1,4 @@
-"""Writes a vehicle's tree of bodies for other tools: URDF (Pinocchio, ROS) or MJCF (MuJoCo)."""
+"""Exports a vehicle's bodies and joints for other tools: URDF (Pinocchio, ROS) or MJCF (MuJoCo)."""
 
 import argparse
 from pathlib import Path
@@ -15,21 +15,23 @@ WRITERS = {"urdf": (urdf, ".urdf"), "mjcf": (mjcf, ".xml")}
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `caudal export`."""
     options.add_vehicle(command)
-    command.add_argument("format", choices=WRITERS, help="urdf, or mjcf for MuJoCo")
+    command.add_argument("format", choices=WRITERS, help="file format: urdf, or mjcf for MuJoCo")
     command.add_argument(
-        "--out", metavar="FILE", type=Path, help="where to write (default: NAME.urdf, NAME.xml)"
+        "--out", metavar="FILE", type=Path, help="path of the file (default: NAME.urdf or NAME.xml)"
     )
     command.add_argument(
         "--carried",
         action="store_true",
-        help="with added inertia as rigid bodies; refused where that is not exact",
+        help="include added inertia as rigid bodies; an error where this is not exact",
     )
     options.add_set(command)
     options.add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Runs `caudal export`."""
     model = open_tree(args.vehicle, args.set)
     name = Path(model.label).stem
     write, suffix = WRITERS[args.format]
@@ -39,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         out.write_text(text)
     except OSError as error:
         raise output.UsageError(
-            f"cannot write {out}: {error.strerror}; choose another place with --out"
+            f"cannot write {out}: {error.strerror}; choose another path with --out"
         ) from error
     result = {
         "vehicle": name,
@@ -55,16 +57,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def open_tree(name_or_path: str, overrides: list[str] | None = None) -> Model:
-    """The tree of a vehicle file; the rest of the file does not matter here."""
+    """Loads the tree of bodies of a vehicle file; other tables are not read."""
     file = VehicleFile.open(vehicles.find(name_or_path), overrides or [])
     plant = file.tables.get("plant")
     if not isinstance(plant, dict) or "tree" not in plant:
-        raise file.error("plant.tree", "there is none; a vehicle needs its bodies there for this")
-    for closure in read(file).closure:  # an open chain in place of a closed one would be another vehicle
+        raise file.error("plant.tree", "this table is missing; the command needs a vehicle with bodies in it")
+    for closure in read(file).closure:
         raise output.UsageError(
-            f"{file.label}: {closure.name} closes a chain of bodies; this is for trees alone"
+            f"{file.label}: {closure.name} closes a chain of bodies; only trees can be exported"
         )
-    with output.slow_notice(
-        "getting the plant ready; the first time it is compiled, which takes up to a minute"
-    ):
+    with output.slow_notice("loading the plant; the first time, compilation takes up to a minute"):
         return load(file)

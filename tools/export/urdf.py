@@ -1,4 +1,4 @@
-"""A tree of bodies as URDF: links, joints, inertias, and hulls to look at."""
+"""Writes a tree of bodies as URDF: links, joints, inertias, and hulls as visuals."""
 
 from __future__ import annotations
 
@@ -9,17 +9,24 @@ import numpy as np
 
 from caudal.sim_plant.tables.tree import Body, Ellipsoid, Joint, TreeSpec, Tube
 from caudal.tools.common.output import UsageError
-from caudal.tools.export.common import Mass, as_text, carried_water, numbers, own_mass, remark, water_left_out
+from caudal.tools.export.common import (
+    Mass,
+    add_comments,
+    added_mass,
+    as_text,
+    numbers,
+    own_mass,
+    water_left_out,
+)
 
 TYPES = {"revolute": "continuous", "prismatic": "prismatic", "fixed": "fixed"}
-FAR = "1e6"  # a prismatic joint must have limits in URDF; ours have none
+FAR = "1e6"  # URDF requires limits of prismatic joints; ours have none
 
 
 def urdf(spec: TreeSpec, name: str, carried: bool = False) -> str:
-    """The file's text; `carried` puts added inertia that acts like a rigid body into the links."""
+    """Returns the text of the file; `carried` adds the added inertia to the links."""
     robot = Xml.Element("robot", name=name)
-    for line in _remarks(spec, carried):
-        robot.append(remark(line))
+    add_comments(robot, _comments(spec, carried))
     for body in spec.body:
         robot.append(_link(body, carried))
     for body in spec.body:
@@ -28,26 +35,26 @@ def urdf(spec: TreeSpec, name: str, carried: bool = False) -> str:
     return as_text(robot)
 
 
-def _remarks(spec: TreeSpec, carried: bool) -> list[str]:
+def _comments(spec: TreeSpec, carried: bool) -> list[str]:
     joints = [body.joint for body in spec.body if body.joint]
     lines = [
         f"SI units. {spec.body[0].name} floats: load it with a free-flying root joint.",
-        "Find joints by name: loaders order them as they like (Pinocchio by name among the children of a link).",
+        "Find joints by name: their order depends on the loader (Pinocchio: by name among the children of a link).",
         f"Gravity is {spec.gravity_m_s2:g} m/s2 along -z.",
     ]
     if any(joint.kind == "revolute" for joint in joints):
         lines.append(
-            "Turning joints have no limits, hence continuous; Pinocchio holds them as cosine and sine."
+            "Revolute joints have no limits, so they are continuous; Pinocchio stores them as cosine and sine."
         )
     if any(body.mass_kg == 0 for body in spec.body):
-        lines.append("A link without an inertial has no mass of its own: it stands between two joints.")
+        lines.append("A link without an inertial has no mass: it connects two joints.")
     if any(joint.stiffness for joint in joints):
-        lines.append("Left out, as URDF has no springs: the stiffness of the joints.")
+        lines.append("Left out, as URDF has no springs: joint stiffness.")
     if left_out := water_left_out(spec, carried):
         lines.append(f"Left out, as URDF has no water: {', '.join(left_out)}.")
-    if carried and any(carried_water(body) for body in spec.body):
+    if carried and any(added_mass(body) for body in spec.body):
         lines.append(
-            "Inertials hold the water that is carried. It has no weight: exact without gravity alone."
+            "Inertials include added inertia, which has no weight: they are exact only without gravity."
         )
     return lines
 
@@ -55,22 +62,22 @@ def _remarks(spec: TreeSpec, carried: bool) -> list[str]:
 def _link(body: Body, carried: bool) -> Xml.Element:
     link = Xml.Element("link", name=body.name)
     mass: Mass | None = own_mass(body) if body.mass_kg > 0 else None
-    if carried and (water := carried_water(body)):
-        mass = mass.together(water) if mass else water
+    if carried and (water := added_mass(body)):
+        mass = mass.combined(water) if mass else water
     if mass is not None:
         inertial = Xml.SubElement(link, "inertial")
         Xml.SubElement(inertial, "origin", xyz=numbers(mass.com_m), rpy="0 0 0")
         Xml.SubElement(inertial, "mass", value=numbers([mass.mass_kg]))
         keys = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-        snapshots = {key: numbers([value]) for key, value in zip(keys, mass.snapshots(), strict=True)}
-        Xml.SubElement(inertial, "inertia", snapshots)
+        moments = {key: numbers([value]) for key, value in zip(keys, mass.moments(), strict=True)}
+        Xml.SubElement(inertial, "inertia", moments)
     if body.hull is not None:
         link.append(_visual(body.hull))
     return link
 
 
 def _visual(hull: Tube | Ellipsoid) -> Xml.Element:
-    """A cylinder or ball of the hull's volume; URDF has neither lobes nor ellipsoids."""
+    """Returns a cylinder or sphere of the hull's volume; URDF has neither lobes nor ellipsoids."""
     if isinstance(hull, Tube):
         along = np.subtract(hull.to_m, hull.from_m)
         at_m, length_m = np.add(hull.from_m, hull.to_m) / 2, float(np.linalg.norm(along))
@@ -79,12 +86,14 @@ def _visual(hull: Tube | Ellipsoid) -> Xml.Element:
         at_m, semi = np.array(hull.at_m), np.array(hull.semi_axes_m)
         if semi.max() == semi.min():
             return _shape("sphere", at_m, np.zeros(3), radius=numbers(semi[:1]))
-        # The odd one out of the three makes the cylinder's length: a rod or a disc, as it may be.
+        # The axis that differs most from the median becomes the length of the cylinder: a rod or a disc.
         odd = int(np.abs(np.log(semi / np.median(semi))).argmax())
         along, length_m = np.eye(3)[odd], float(4 / 3 * semi[odd])
         radius_m = math.sqrt(np.prod(np.delete(semi, odd)))
     x, y, z = along / np.linalg.norm(along)
-    rpy = np.array([0.0, math.atan2(math.hypot(x, y), z), math.atan2(y, x)])  # turns z along the hull
+    rpy = np.array(
+        [0.0, math.atan2(math.hypot(x, y), z), math.atan2(y, x)]
+    )  # rotates z to the axis of the hull
     return _shape("cylinder", at_m, rpy, radius=numbers([radius_m]), length=numbers([length_m]))
 
 
@@ -98,8 +107,8 @@ def _shape(kind: str, at_m: np.ndarray, rpy_rad: np.ndarray, **sizes: str) -> Xm
 def _joint(body: Body, joint: Joint) -> Xml.Element:
     if joint.kind not in TYPES:
         raise UsageError(
-            f"{joint.name} is {joint.kind}, which URDF does not have, and three joints in its place would have "
-            f"other coordinates; export mjcf"
+            f"{joint.name} is {joint.kind}, which URDF does not have; three joints instead would have other "
+            f"coordinates; export mjcf"
         )
     element = Xml.Element("joint", name=joint.name, type=TYPES[joint.kind])
     Xml.SubElement(element, "parent", link=body.parent or "")

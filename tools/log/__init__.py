@@ -1,1 +1,1 @@
-"""What reports and views read from a log or a live stream."""
+"""Data that reports and views read from a log or a stream."""

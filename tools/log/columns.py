@@ -1,5 +1,7 @@
 """Columns of a log as numpy arrays."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from caudal.onboard.log.reader import Log
@@ -7,27 +9,29 @@ from caudal.onboard.log.recorder import ABSENT
 
 
 def column(log: Log, topic: str, field: str) -> np.ndarray:
-    """A column as floats, NaN where absent."""
+    """Returns a column as floats, NaN where absent."""
     return np.array(log.topics[topic].column(field), dtype=float)
 
 
+def columns(log: Log, topic: str, fields: Iterable[str]) -> np.ndarray:
+    """Returns several columns as floats (message, field), NaN where absent."""
+    return np.array([column(log, topic, field) for field in fields]).T
+
+
 def table(log: Log, topic: str) -> np.ndarray:
-    """(message, field) as floats, NaN where absent; of a long log in a blink, where rows would take seconds."""
-    columns = log.topics[topic]
+    """Returns a topic as floats (message, field), NaN where absent; unpacked by column, as rows would take seconds."""
+    recorded = log.topics[topic]
     kinds = np.dtype(
         [
             (name, np.dtype(kind).newbyteorder("<"))
-            for name, kind in zip(columns.fields, columns.types, strict=True)
+            for name, kind in zip(recorded.fields, recorded.types, strict=True)
         ]
     )
-    packed = np.frombuffer(columns.packed, kinds)
-    out = np.empty((len(packed), len(columns.fields)), np.float32 if _small(columns.types) else np.float64)
-    for k, name in enumerate(columns.fields):
+    packed = np.frombuffer(recorded.packed, kinds)
+    small = all(kind == "float32" for kind in recorded.types)
+    out = np.empty((len(packed), len(recorded.fields)), np.float32 if small else np.float64)
+    for k, name in enumerate(recorded.fields):
         out[:, k] = packed[name]
         if kinds[k].kind == "i":
             out[packed[name] == ABSENT, k] = np.nan
     return out
-
-
-def _small(types: list[str]) -> bool:
-    return all(kind == "float32" for kind in types)

@@ -1,1 +1,1 @@
-"""A page of plots for a log."""
+"""`caudal report`: plots and tables of a log on one page."""

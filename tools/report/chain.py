@@ -1,4 +1,4 @@
-"""Figures of a chain with soft joints: aims and their errors, bends, pressures, clearance, and active limits."""
+"""Plots of a chain with soft joints: tasks and their errors, bending angles, pressures, distances, active limits."""
 
 from typing import Any
 
@@ -6,189 +6,171 @@ import numpy as np
 
 from caudal.tools.common import pyplot
 from caudal.tools.report.path import from_above
-from caudal.tools.report.plot import LIMIT, Plot, Reported, look, thin
-from caudal.tools.summary.chain import active, aim_error_mm, bends_deg, frame_places
+from caudal.tools.report.plot import Line, Plot, ReportData, decimated, draw, style
+from caudal.tools.summary.chain import (
+    active_limits,
+    bends_deg,
+    frame_positions,
+    task_error_mm,
+    task_path,
+)
 
 
-def figures(told: Reported) -> list[Plot]:
-    """None of a vehicle that is no chain, or of a log that does not say what was wanted."""
-    if told.settings["control"]["kind"] != "chain" or not told.has("aims"):
+def figures(data: ReportData) -> list[Plot]:
+    """Returns the plots; none for a vehicle that is no chain, or a log without the paths of its tasks."""
+    if data.settings["control"]["kind"] != "chain" or not data.has("aims"):
         return []
-    drawn = (_from_above, _depths, _speeds, _errors, _bends, _pressures, _clearance, _limits)
-    return [plot for plot in (draw(told) for draw in drawn) if plot]
+    makers = (_from_above, _depths, _speeds, _errors, _bends, _pressures, _clearance, _limits)
+    return [plot for plot in (make(data) for make in makers) if plot]
 
 
-def _times(told: Reported, count: int | None = None) -> np.ndarray:
-    return told.time_s("truth")[:count]
+def _positions(data: ReportData, task: dict[str, Any]) -> np.ndarray:
+    return frame_positions(data.log, data.name, data.settings["control"], task["frame"], task["at_m"])
 
 
-def _places(told: Reported, aim: dict[str, Any]) -> np.ndarray:
-    return frame_places(told.log, told.name, told.settings["control"], aim["frame"], aim["at_m"])
+def _position_tasks(data: ReportData) -> list[dict[str, Any]]:
+    return [task for task in data.scenario["aims"] if task["kind"] in ("pose", "position")]
 
 
-def _placed(told: Reported) -> list[dict[str, Any]]:
-    return [aim for aim in told.scenario["aims"] if aim["kind"] in ("pose", "position")]
-
-
-def _moved(told: Reported) -> list[dict[str, Any]]:
-    """Of a scenario that asks for no place: the frame whose speed it asks for, or the base."""
-    if _placed(told):
+def _moving_frames(data: ReportData) -> list[dict[str, Any]]:
+    """Returns, for a scenario without positions, the frame whose speed it controls, or the base."""
+    if _position_tasks(data):
         return []
-    speeds = [aim for aim in told.scenario["aims"] if aim["kind"] == "speed"]
+    speeds = [task for task in data.scenario["aims"] if task["kind"] == "speed"]
     return speeds[:1] or [{"frame": "base", "at_m": None}]
 
 
-def _from_above(told: Reported) -> Plot:
-    ways = [(aim, _places(told, aim)) for aim in _placed(told)]
-    others = [(aim, _places(told, aim)) for aim in _moved(told)]
-    obstacles = told.scenario["obstacles"]
+def _from_above(data: ReportData) -> Plot:
+    placed = [(task, _positions(data, task)) for task in _position_tasks(data)]
+    moving = [(frame, _positions(data, frame)) for frame in _moving_frames(data)]
+    obstacles = data.scenario["obstacles"]
     reach = [(o["x_m"] + s * o["radius_m"], o["y_m"] + s * o["radius_m"]) for o in obstacles for s in (-1, 1)]
-    seen = np.concatenate([was[:, :2] for _, was in ways + others] + [np.array(reach).reshape(-1, 2)])
-    figure, axes = from_above(told, seen[:, 0], seen[:, 1])
+    points = np.concatenate([at[:, :2] for _, at in placed + moving] + [np.array(reach).reshape(-1, 2)])
+    figure, axes = from_above(data, points[:, 0], points[:, 1])
     for obstacle in obstacles:
         at = obstacle["x_m"], obstacle["y_m"]
         axes.add_patch(pyplot.pyplot().Circle(at, obstacle["radius_m"], color="0.6", label="obstacle"))
-    for k, (aim, was) in enumerate(ways):
-        axes.plot(thin(was[:, 0]), thin(was[:, 1]), linewidth=1.0, label=aim["name"], **look(k))
-        path = [thin(told.column("aims", f"{aim['name']}_path_{key}")) for key in ("x_m", "y_m")]
-        axes.plot(*path, ":", color=look(k)["color"], linewidth=1.2, label=f"{aim['name']}, asked")
-    for k, (aim, was) in enumerate(others):
-        axes.plot(thin(was[:, 0]), thin(was[:, 1]), linewidth=1.0, label=aim["frame"], **look(k))
-    told.legend(figure)
-    return Plot(
-        "Hand and base from above",
+    lines = [(task["name"], at[:, 0], at[:, 1]) for task, at in placed]
+    draw(axes, [*lines, *((frame["frame"], at[:, 0], at[:, 1]) for frame, at in moving)])
+    for k, (task, _) in enumerate(placed):
+        path = decimated(task_path(data.log, data.name, task, ("x_m", "y_m")))
+        label = f"{task['name']}, set-point"
+        axes.plot(path[:, 0], path[:, 1], ":", color=style(k)["color"], linewidth=1.2, label=label)
+    return data.plot(
+        "Controlled frames from above",
         figure,
-        "Hand and base should stay on the dotted paths asked for, and pass round obstacles.",
+        "Hand and base should stay on their dotted paths and keep clear of obstacles.",
     )
 
 
-def _depths(told: Reported) -> Plot | None:
-    """None of a scenario that asks for places: those have their depths."""
-    moved = _moved(told)
-    if not moved:
+def _depths(data: ReportData) -> Plot | None:
+    """Plots the depth along the path of a scenario that controls speeds; None of one that controls positions."""
+    moving = _moving_frames(data)
+    if not moving:
         return None
-    was = _places(told, moved[0])
-    figure, axes = told.axes()
-    gone = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(was[:, :2], axis=0), axis=1))])
-    axes.plot(thin(gone), thin(was[:, 2]), linewidth=0.9, label=moved[0]["frame"])
-    axes.set(xlabel="way over ground, m", ylabel="depth, m")
+    at = _positions(data, moving[0])
+    way_m = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(at[:, :2], axis=0), axis=1))])
+    figure, axes = data.axes()
+    draw(axes, [(moving[0]["frame"], way_m, at[:, 2])])
+    axes.set(xlabel="distance over ground, m", ylabel="depth, m")
     axes.ticklabel_format(useOffset=False)
     axes.invert_yaxis()
-    told.legend(figure)
-    return Plot(
-        "Depth along the way",
-        figure,
-        "Look whether it keeps its depth, or the slope that was asked for, all along the way.",
+    return data.plot(
+        "Depth along the path", figure, "Check whether depth, or the commanded slope, is kept along the path."
     )
 
 
-def _speeds(told: Reported) -> Plot | None:
-    asked = [aim for aim in told.scenario["aims"] if aim["kind"] in ("run", "speed")]
-    if not asked:
+def _speeds(data: ReportData) -> Plot | None:
+    tasks = [task for task in data.scenario["aims"] if task["kind"] in ("run", "speed")]
+    if not tasks:
         return None
-    figure, axes = told.axes()
-    for k, (key, label) in enumerate((("surge_m_s", "base, ahead"), ("climb_m_s", "base, up"))):
-        axes.plot(*told.series("truth", key), linewidth=0.9, label=label, **look(k))
-    for k, aim in enumerate(asked):
-        wanted = told.series("aims", f"{aim['name']}_wanted")
-        axes.plot(*wanted, ":", linewidth=1.2, color=look(k + 2)["color"], label=f"{aim['name']}, asked")
+    figure, axes = data.axes()
+    measured = (("surge_m_s", "base, ahead"), ("climb_m_s", "base, up"))
+    draw(axes, [(label, *data.series("truth", key)) for key, label in measured])
+    for k, task in enumerate(tasks, len(measured)):
+        wanted, label = data.series("aims", f"{task['name']}_wanted"), f"{task['name']}, set-point"
+        axes.plot(*wanted, ":", linewidth=1.2, color=style(k)["color"], label=label)
     axes.set(xlabel="time, s", ylabel="speed, m/s")
-    told.legend(figure)
-    return Plot(
-        "Speeds asked and reached",
-        figure,
-        "Look whether it reaches the dotted speed that was asked for, and stays there.",
+    return data.plot(
+        "Speed tracking", figure, "Check whether each speed reaches its dotted set-point and stays there."
     )
 
 
-def _errors(told: Reported) -> Plot | None:
-    if not _placed(told):
+def _errors(data: ReportData) -> Plot | None:
+    if not _position_tasks(data):
         return None
-    figure, axes = told.axes()
-    for k, aim in enumerate(told.scenario["aims"]):
-        off_mm = aim_error_mm(told.log, told.name, told.settings["control"], aim)
-        if off_mm is not None:
-            at_s = _times(told, len(off_mm))
-            axes.plot(thin(at_s), thin(off_mm), linewidth=0.9, label=aim["name"], **look(k))
-    axes.set(xlabel="time, s", ylabel="off the path asked for, mm", yscale="log")
-    told.legend(figure)
-    return Plot(
-        "Errors of the aims",
-        figure,
-        "Each aim should come down to millimetres; where not all can, one named later gives way to those before it.",
+    lines: list[Line] = []
+    for task in data.scenario["aims"]:
+        error_mm = task_error_mm(data.log, data.name, data.settings["control"], task)
+        if error_mm is not None:
+            lines.append((task["name"], data.time_s("truth")[: len(error_mm)], error_mm))
+    plot = data.over_time(
+        "Task errors",
+        "distance from path, mm",
+        lines,
+        "Each task should come down to millimetres; where they conflict, the one listed later yields.",
+    )
+    plot.figure.axes[0].set_yscale("log")
+    return plot
+
+
+def _bends(data: ReportData) -> Plot:
+    control, time_s = data.settings["control"], data.time_s("truth")
+    bends = bends_deg(data.log, data.name, control["soft"])
+    return data.over_time(
+        "Bending angles of the soft joints",
+        "bending angle, deg",
+        ((soft["name"], time_s, bend) for soft, bend in zip(control["soft"], bends.T, strict=True)),
+        "Every soft joint should stay below the red line, its largest allowed bending angle.",
+        limit=(data.scenario["bend_max_deg"] or control["limits"]["bend_max_deg"], "limit"),
     )
 
 
-def _bends(told: Reported) -> Plot:
-    figure, axes = told.axes()
-    control = told.settings["control"]
-    bends = bends_deg(told.log, told.name, control["soft"])
-    for k, soft in enumerate(control["soft"]):
-        axes.plot(thin(_times(told)), thin(bends[:, k]), linewidth=0.9, label=soft["name"], **look(k))
-    most_deg = told.scenario["bend_max_deg"] or control["limits"]["bend_max_deg"]
-    axes.axhline(most_deg, color=LIMIT, linewidth=1, label="limit")
-    axes.set(xlabel="time, s", ylabel="whole bend, deg")
-    told.legend(figure)
-    return Plot(
-        "Bends of the soft joints",
-        figure,
-        "Every soft joint should stay below the red line, the most that it may bend.",
+def _pressures(data: ReportData) -> Plot:
+    chambers = [chamber for soft in data.settings["control"]["soft"] for chamber in soft["chambers"]]
+    columns = [(chamber, *data.series("truth", f"{chamber}_pa")) for chamber in chambers]
+    return data.over_time(
+        "Chamber pressures",
+        "pressure, kPa",
+        ((chamber, at_s, pressure_pa / 1e3) for chamber, at_s, pressure_pa in columns),
+        "Check for a chamber whose pressure oscillates or stays at a limit.",
     )
 
 
-def _pressures(told: Reported) -> Plot:
-    figure, axes = told.axes()
-    chambers = [chamber for soft in told.settings["control"]["soft"] for chamber in soft["chambers"]]
-    for k, chamber in enumerate(chambers):
-        at_s, pressure_pa = told.series("truth", f"{chamber}_pa")
-        axes.plot(at_s, pressure_pa / 1e3, linewidth=0.8, label=chamber, **look(k))
-    axes.set(xlabel="time, s", ylabel="pressure, kPa")
-    told.legend(figure)
-    return Plot(
-        "Pressures of the chambers",
-        figure,
-        "Look for a chamber that hunts up and down, or one that stays at its end.",
-    )
-
-
-def _clearance(told: Reported) -> Plot | None:
-    if not told.has("truth", "skin_clearance_m"):
+def _clearance(data: ReportData) -> Plot | None:
+    if not data.has("truth", "skin_clearance_m"):
         return None
-    figure, axes = told.axes()
-    axes.plot(*told.series("truth", "skin_clearance_m"), linewidth=0.9, label="hull's clearance")
-    least_m = told.settings["control"]["clearance"]["clear_m"]
-    axes.axhline(least_m, color=LIMIT, linewidth=1, label=f"asked for, {least_m:g} m")
-    axes.set(xlabel="time, s", ylabel="hull to the nearest obstacle, m")
-    told.legend(figure)
-    return Plot(
-        "Clearance of the hull",
-        figure,
-        "No point of the hull should come nearer to an obstacle than the red line.",
+    least_m = data.settings["control"]["clearance"]["clear_m"]
+    return data.over_time(
+        "Hull clearance",
+        "hull to nearest obstacle, m",
+        [("hull clearance", *data.series("truth", "skin_clearance_m"))],
+        "No point of the hull should come closer to an obstacle than the red line.",
+        limit=(least_m, f"minimum, {least_m:g} m"),
     )
 
 
-def _limits(told: Reported) -> Plot | None:
-    flags = active(told.log, told.name, told.settings, told.scenario)
+def _limits(data: ReportData) -> Plot | None:
+    flags = active_limits(data.log, data.name, data.settings, data.scenario)
     if not flags:
         return None
-    figure, axes = told.axes(1.0 + 0.4 * len(flags))
+    figure, axes = data.axes(1.0 + 0.4 * len(flags))
     for row, flag in enumerate(flags.values()):
-        time_s = _times(told, len(flag))
+        time_s = data.time_s("truth")[: len(flag)]
         edges = np.diff(np.concatenate([[0.0], flag, [0.0]]))
         starts, ends = np.flatnonzero(edges > 0), np.flatnonzero(edges < 0)
         spans = [(time_s[a], time_s[b - 1] - time_s[a]) for a, b in zip(starts, ends, strict=True)]
-        axes.broken_barh(spans, (row - 0.3, 0.6), color=look(0)["color"], label="active")
+        axes.broken_barh(spans, (row - 0.3, 0.6), color=style(0)["color"], label="active")
     axes.set(
         xlabel="time, s",
         ylabel="limit, on or off",
         yticks=range(len(flags)),
         yticklabels=list(flags),
         ylim=(-0.6, len(flags) - 0.4),
-        xlim=(0, max(_times(told)[-1], 1e-3)),
+        xlim=(0, max(data.time_s("truth")[-1], 1e-3)),
     )
-    told.legend(figure)
-    return Plot(
+    return data.plot(
         "Active limits",
         figure,
-        "A bar is a time in which a limit held it back: long ones are a task at its edge, a comb is chattering.",
+        "A bar is a time in which a limit was active: long bars mean a task at its limit, many short ones chattering.",
     )

@@ -1,175 +1,154 @@
-"""Writes one self-contained page for a log: plots that suit its vehicle, loop timing, events, parameters changed.
+"""Writes one self-contained HTML page for a log: plots that suit its vehicle, loop timing, events, parameters changed.
 
-caudal report LOG           a page beside the log
-caudal report LOG OTHER     both on one page, side by side, with what their figures differ by
+With two logs, the page compares them side by side and lists the differences of their metrics.
 """
 
 import argparse
-import html
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from caudal.onboard.log.reader import Log
 from caudal.tools.common import options, output
 from caudal.tools.report import (
-    chain as report_chain,
-)
-from caudal.tools.report import (
+    chain,
     comparison,
+    html,
+    motion,
+    path,
+    pose,
     roll,
     tail_beat,
+    trial,
     vehicle_run,
 )
-from caudal.tools.report import (
-    html as report_page,
-)
-from caudal.tools.report import (
-    motion as report_motion,
-)
-from caudal.tools.report import (
-    path as report_path,
-)
-from caudal.tools.report import (
-    pose as report_pose,
-)
-from caudal.tools.report import (
-    trial as report_trial,
-)
-from caudal.tools.report.plot import HALF_IN, WIDE_IN, Plot, Reported
+from caudal.tools.report.plot import HALF_IN, WIDE_IN, Plot, ReportData
 from caudal.tools.summary import summarize
 from caudal.tools.summary.trial import is_trial
-from caudal.tools.summary.vehicle_run import is_aboard
+from caudal.tools.summary.vehicle_run import is_vehicle_run
+
+TABLES: tuple[tuple[str, Callable[[ReportData], str]], ...] = (
+    ("Parameters changed", html.parameters),
+    ("Events", html.events),
+)
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `caudal report`."""
+    command.add_argument("log", type=Path, nargs="+", help="a log from caudal run; give two to compare them")
     command.add_argument(
-        "log", type=Path, nargs="+", help="a log that caudal run wrote; a second one is shown beside it"
-    )
-    command.add_argument(
-        "--page", metavar="FILE", type=Path, help="where the page goes (default: beside the log)"
+        "--page", metavar="FILE", type=Path, help="path of the page (default: next to the log)"
     )
     options.add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Runs `caudal report`."""
     if len(args.log) > 2:
-        raise output.UsageError(
-            f"a page shows one log or two side by side, not {len(args.log)}; leave some out"
-        )
-    results = [summarize.summarise(Log(path)) | {"log": str(path)} for path in args.log]
-    page = write_report(args.log[0], args.page) if len(args.log) == 1 else write_pair(*args.log, args.page)
+        raise output.UsageError(f"a page shows one log, or two side by side; {len(args.log)} were given")
+    results = [summarize.summarise(Log(log)) | {"log": str(log)} for log in args.log]
+    if len(args.log) == 1:
+        page = write_report(args.log[0], args.page)
+        result = results[0] | {"report": str(page)}
+        if args.json:
+            output.as_json(result)
+        else:
+            summarize.show(result)
+        return 0
+    page = write_pair(args.log[0], args.log[1], args.page)
     if args.json:
-        output.as_json(
-            results[0] | {"report": str(page)}
-            if len(results) == 1
-            else {"logs": results, "report": str(page)}
-        )
-    elif len(results) == 1:
-        summarize.show(results[0] | {"report": str(page)})
+        output.as_json({"logs": results, "report": str(page)})
     else:
         rows = comparison.differences(*results)
         output.table(
-            [[report_page.said(cell) for cell in row] for row in rows], ("", "first", "second", "difference")
+            [[html.as_text(cell) for cell in row] for row in rows], ("", "first", "second", "difference")
         )
         output.table([("report", str(page))])
     return 0
 
 
 def write_report(log_path: Path, page_path: Path | None = None) -> Path:
-    told = Reported(Log(log_path), WIDE_IN)
-    result = summarize.summarise(told.log)
+    """Writes the page of a log and returns its path."""
+    data = ReportData(Log(log_path), WIDE_IN)
+    result = summarize.summarise(data.log)
     parts = [
-        _facts(told, result),
-        *(report_page.section(plot.title, report_page.figure(plot)) for plot in figures(told)),
-        report_page.section("Parameters changed", report_page.parameters(told)),
-        report_page.section("Events", report_page.events(told)),
-        report_page.section("Vehicle file", report_page.vehicle_text(told)),
+        _metrics(data, result),
+        *(html.section(plot.title, html.figure(plot)) for plot in figures(data)),
+        *(html.section(title, table(data)) for title, table in TABLES),
+        html.section("Vehicle file", html.vehicle_text(data)),
     ]
     page_path = page_path or log_path.with_suffix(".html")
-    report_page.write(page_path, report_page.page(_title(result), parts))
+    html.write(page_path, html.page(_title(result), parts))
     return page_path
 
 
 def write_pair(first: Path, second: Path, page_path: Path | None = None) -> Path:
-    told = [Reported(Log(path), HALF_IN) for path in (first, second)]
-    results = [summarize.summarise(one.log) | extra_facts(one) for one in told]
-    heads = [f"{path.name}: {_title(result)}" for path, result in zip((first, second), results, strict=True)]
-    rows = comparison.differences(*results)
+    """Writes the page that compares two logs and returns its path."""
+    data = [ReportData(Log(log), HALF_IN) for log in (first, second)]
+    results = [summarize.summarise(one.log) | page_metrics(one) for one in data]
+    titles = [f"{log.name}: {_title(result)}" for log, result in zip((first, second), results, strict=True)]
+    head = ("metric", first.name, second.name, "second minus first")
     parts = [
-        report_page.section(
-            "Figures", report_page.table(("figure", first.name, second.name, "second minus first"), rows)
-        ),
-        *comparison.columns((heads[0], heads[1]), figures(told[0]), figures(told[1])),
-        *(
-            report_page.section(
-                title,
-                report_page.pair(
-                    *(f"<h3>{html.escape(h)}</h3>{show(one)}" for h, one in zip(heads, told, strict=True))
-                ),
-            )
-            for title, show in (
-                ("Parameters changed", report_page.parameters),
-                ("Events", report_page.events),
-            )
-        ),
+        html.section("Metrics", html.table(head, comparison.differences(*results))),
+        *comparison.plots(titles, figures(data[0]), figures(data[1])),
+        *(html.section(title, html.pair(titles, [table(one) for one in data])) for title, table in TABLES),
     ]
-    page_path = page_path or comparison.beside(first, second)
-    report_page.write(page_path, report_page.page(f"{first.name} and {second.name}", parts, two=True))
+    page_path = page_path or comparison.page_path(first, second)
+    html.write(page_path, html.page(f"{first.name} and {second.name}", parts, two=True))
     return page_path
 
 
-def figures(told: Reported) -> list[Plot]:
-    """Whatever its log holds."""
-    if is_trial(told.log):
-        return report_trial.figures(told)
-    plots = vehicle_run.figures(told) + tail_beat.figures(told) if is_aboard(told.log) else _simulated(told)
-    timing = report_motion.timing(told)
+def figures(data: ReportData) -> list[Plot]:
+    """Returns all plots that suit what the log records."""
+    if is_trial(data.log):
+        return trial.figures(data)
+    on_vehicle = is_vehicle_run(data.log)
+    plots = vehicle_run.figures(data) + tail_beat.figures(data) if on_vehicle else _simulated(data)
+    timing = motion.timing(data)
     return [*plots, timing] if timing else plots
 
 
-def _simulated(told: Reported) -> list[Plot]:
+def _simulated(data: ReportData) -> list[Plot]:
     plots = [
-        report_path.trajectory(told),
-        report_motion.speed(told),
-        *tail_beat.figures(told),
-        *roll.figures(told),
-        *report_chain.figures(told),
-        *report_pose.figures(told),
-        report_motion.joints(told),
-        report_pose.thrusters(told),
-        report_motion.attitude(told),
-        report_motion.clearance(told),
+        path.trajectory(data),
+        motion.speed(data),
+        *tail_beat.figures(data),
+        *roll.figures(data),
+        *chain.figures(data),
+        *pose.figures(data),
+        motion.joints(data),
+        pose.thrusters(data),
+        motion.attitude(data),
+        motion.clearance(data),
     ]
     return [plot for plot in plots if plot]
 
 
-def extra_facts(told: Reported) -> dict[str, Any]:
-    """What the page reckons beyond the summary."""
-    if is_trial(told.log):
+def page_metrics(data: ReportData) -> dict[str, Any]:
+    """Returns the metrics that a page shows in addition to the summary."""
+    if is_trial(data.log):
         return {}
-    return tail_beat.facts(told) | ({} if is_aboard(told.log) else roll.facts(told))
+    return tail_beat.metrics(data) | ({} if is_vehicle_run(data.log) else roll.metrics(data))
 
 
 def _title(result: dict[str, Any]) -> str:
     return f"{result['vehicle']}: {result['scenario']}"
 
 
-def _facts(told: Reported, result: dict[str, Any]) -> str:
+def _metrics(data: ReportData, result: dict[str, Any]) -> str:
     keys = ("name", "mean_speed_m_s", "top_speed_m_s", "min_clearance_m", "collisions")
-    each = result.get("vehicles", [])  # of a run aboard and of a trial nobody knows these
-    vehicles = report_page.table(keys, [[vehicle[key] for key in keys] for vehicle in each]) if each else ""
+    each = result.get("vehicles", [])  # only simulated runs have them
+    vehicles = html.table(keys, [[vehicle[key] for key in keys] for vehicle in each]) if each else ""
     plain = {
         k: v
-        for k, v in (result | extra_facts(told)).items()
+        for k, v in (result | page_metrics(data)).items()
         if k not in ("vehicles", "speeds", "turn_rates", "readings_hz")
     }
-    plain |= {key: told.log.run[key] for key in ("version", "vehicle_digest", "on") if told.log.run.get(key)}
-    tables = [vehicles, report_page.table(("", ""), list(plain.items()))]
+    plain |= {key: data.log.run[key] for key in ("version", "vehicle_digest", "on") if data.log.run.get(key)}
+    tables = [vehicles, html.table(("", ""), list(plain.items()))]
     if "readings_hz" in result:
-        tables.append(report_page.table(("sensor", "readings a second"), list(result["readings_hz"].items())))
+        tables.append(html.table(("sensor", "readings per second"), list(result["readings_hz"].items())))
     for key in ("speeds", "turn_rates"):
         if key in result:
-            tables.append(
-                report_page.table(tuple(result[key][0]), [list(row.values()) for row in result[key]])
-            )
+            tables.append(html.table(tuple(result[key][0]), [list(row.values()) for row in result[key]]))
     return "".join(tables)

@@ -1,4 +1,4 @@
-"""A report as HTML: headings, tables, figures with their captions, in one column or in two; nothing is fetched."""
+"""HTML of a report: headings, tables, figures with captions, in one column or two; a page loads nothing."""
 
 import html
 from collections.abc import Sequence
@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from caudal.tools.common import output, pyplot
-from caudal.tools.log.notable_events import Tellable
+from caudal.tools.log.notable_events import EventFilter, kind_name
 from caudal.tools.report.params import HEAD, changes
-from caudal.tools.report.plot import Plot, Reported
+from caudal.tools.report.plot import Plot, ReportData
 
 EVENTS = 500
-NOTHING = 1e-12  # below is rounding
+NOTHING = 1e-12  # smaller numbers are rounding errors
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 68em; margin: 2em auto; padding: 0 1em; color: #223 }
 table { border-collapse: collapse; margin: 1em 0 } td, th { padding: .2em .9em .2em 0; text-align: left }
@@ -21,48 +21,58 @@ td { vertical-align: top } td:first-child { white-space: nowrap }
 body.two { max-width: 112em } .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 0 2em }
 .pair > * { min-width: 0 } .pair td + td { overflow-wrap: anywhere }
 .pair h3 { margin: .3em 0; font-size: 1em; color: #556 }
-.bad { color: #b00 }
 """
 
 
 def page(title: str, parts: Sequence[str], two: bool = False) -> str:
+    """Returns a page of these parts; `two` makes it wide enough for two columns."""
     head = f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{html.escape(title)}</title>"
     body = f"<style>{STYLE}</style><body{' class=two' if two else ''}><h1>{html.escape(title)}</h1>"
     return "\n".join([head + body, *parts])
 
 
 def write(path: Path, text: str) -> None:
+    """Writes a page and makes its folder where it is missing."""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        reason = f"{error.strerror}; choose another place with --page"
+        reason = f"{error.strerror}; choose another path with --page"
         raise output.UsageError(f"cannot write {path}: {reason}") from error
 
 
 def section(title: str, *parts: str) -> str:
+    """Returns a section with a heading."""
     return f"<section><h2>{html.escape(title)}</h2>{''.join(parts)}</section>"
 
 
-def figure(plot: Plot, caption: bool = True) -> str:
-    words = f"<figcaption>{html.escape(plot.caption)}</figcaption>" if caption else ""
-    return f"<figure data-title='{html.escape(plot.title, quote=True)}'>{pyplot.as_svg(plot.figure)}{words}</figure>"
+def figure(plot: Plot) -> str:
+    """Returns a plot with its caption."""
+    title = html.escape(plot.title, quote=True)
+    caption = f"<figcaption>{html.escape(plot.caption)}</figcaption>"
+    return f"<figure data-title='{title}'>{pyplot.as_svg(plot.figure)}{caption}</figure>"
 
 
-def pair(*columns: str) -> str:
-    return f"<div class=pair>{''.join(f'<div>{part}</div>' for part in columns)}</div>"
+def pair(titles: Sequence[str], parts: Sequence[str]) -> str:
+    """Returns two parts next to each other, each under its title."""
+    columns = zip(titles, parts, strict=True)
+    cells = (f"<div><h3>{html.escape(title)}</h3>{part}</div>" for title, part in columns)
+    return f"<div class=pair>{''.join(cells)}</div>"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Returns a table; empty headings are left out."""
     lines = ["<tr>" + "".join(f"<th>{html.escape(h)}</th>" for h in head) + "</tr>"] if any(head) else []
     lines += [
-        "<tr>" + "".join(f"<td>{html.escape(said(value))}</td>" for value in row) + "</tr>" for row in rows
+        "<tr>" + "".join(f"<td>{html.escape(as_text(value))}</td>" for value in row) + "</tr>" for row in rows
     ]
     return "<table>" + "".join(lines) + "</table>"
 
 
-def said(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """Formats a value for a table."""
     if isinstance(value, list):
-        return ", ".join(said(one) for one in value) or "none"
+        return ", ".join(as_text(one) for one in value) or "none"
     if value is None or value == "":
         return "-"
     if isinstance(value, bool):
@@ -72,39 +82,41 @@ def said(value: Any) -> str:
     return str(value)
 
 
-def events(told: Reported) -> str:
-    """What happened, but for sets of parameters, which have a table of their own, and sticks that are held on."""
+def events(data: ReportData) -> str:
+    """Returns a table of the events; parameter changes have a table of their own."""
     rows = []
-    for event in filter(Tellable(), told.log.events):
+    for event in filter(EventFilter(), data.log.events):
         if event.kind == "order" and event.details.get("kind") in ("set", "load"):
             continue
         details = dict(event.details)
-        whose = details.pop("vehicle", "")
+        vehicle = details.pop("vehicle", "")
         tick = details.pop("tick", "")
-        rows.append(
-            (f"{(event.time_ns - told.start_ns) / 1e9:.2f} s", tick, whose, event.kind, _details(details))
-        )
+        time_s = (event.time_ns - data.start_ns) / 1e9
+        rows.append((f"{time_s:.2f} s", tick, vehicle, kind_name(event), _details(details)))
     if not rows:
-        return "<p>Nothing happened that is worth a line.</p>"
-    more = f"<p>The first {EVENTS} of {len(rows)}; the log has them all.</p>" if len(rows) > EVENTS else ""
-    return table(("time", "tick", "vehicle", "event", "details"), rows[:EVENTS]) + more
+        return "<p>There were no events.</p>"
+    more = f"<p>These are the first {EVENTS} of {len(rows)} events; the log holds all.</p>"
+    shown = table(("time", "tick", "vehicle", "event", "details"), rows[:EVENTS])
+    return shown + (more if len(rows) > EVENTS else "")
 
 
 def _details(details: dict[str, Any]) -> str:
-    """An order's word and values as they were given; anything else by its names."""
+    """Formats the details of an event: a command with its values, other events by name."""
     if "values" in details:
         values = " ".join(map(str, details.pop("values") or []))
-        details = {"order": f"{details.pop('kind', '')} {values}".strip()} | details
-    return ", ".join(f"{key}: {said(value)}" for key, value in details.items())
+        details = {"command": f"{details.pop('kind', '')} {values}".strip()} | details
+    return ", ".join(f"{key}: {as_text(value)}" for key, value in details.items())
 
 
-def parameters(told: Reported) -> str:
-    rows = changes(told)
+def parameters(data: ReportData) -> str:
+    """Returns a table of the parameters that were changed."""
+    rows = changes(data)
     if not rows:
-        return "<p>All parameters were at their defaults, from the start to the end.</p>"
+        return "<p>All parameters were at their defaults from start to end.</p>"
     return table(HEAD, rows)
 
 
-def vehicle_text(told: Reported) -> str:
-    text = html.escape(told.log.run["vehicle_file"])
-    return f"<details><summary>as recorded</summary><pre>{text}</pre></details>"
+def vehicle_text(data: ReportData) -> str:
+    """Returns the recorded vehicle file, folded."""
+    text = html.escape(data.log.run["vehicle_file"])
+    return f"<details><summary>Show the recorded vehicle file</summary><pre>{text}</pre></details>"

@@ -1,131 +1,121 @@
-"""Figures of any vehicle: speed, joints, attitude, clearance, and the loop's timing."""
+"""Plots of any vehicle: speed, joints, attitude, clearance, and the timing of the loop."""
 
 import numpy as np
 
-from caudal.tools.report.plot import LIMIT, Plot, Reported, beat_hz, look, thin
+from caudal.tools.report.plot import LIMIT, Plot, ReportData, beat_hz, decimated, draw, on_right_scale, style
 from caudal.tools.summary.summarize import aligned
 
-WINDOW_BEATS = 5  # of the joints
-WINDOW_S = 10.0  # where nothing beats
+WINDOW_BEATS = 5  # of joint angles
+WINDOW_S = 10.0  # of joint angles without a beat
 
 
-def speed(told: Reported) -> Plot:
-    figure, axes = told.axes()
-    for k, name in enumerate(told.names):
-        axes.plot(*told.series("truth", "speed_m_s", name), linewidth=0.9, label=name, **look(k))
-    # a bench's plant end does not know what the controller believes; who follows a schedule estimates no speed
-    estimated = told.has("state", "is_speed_m_s")
+def speed(data: ReportData) -> Plot:
+    """Plots the speed of all vehicles, with the estimate of the first where one is recorded."""
+    figure, axes = data.axes()
+    draw(axes, ((name, *data.series("truth", "speed_m_s", name)) for name in data.names))
+    estimated = data.has("state", "is_speed_m_s")
     if estimated:
-        axes.plot(
-            *told.series("state", "is_speed_m_s"), "k--", linewidth=0.7, label=f"{told.name}'s estimate"
-        )
-    axes.set(xlabel="time, s", ylabel="speed ahead, m/s")
-    told.legend(figure)
-    return Plot(
-        "Speed",
-        figure,
-        "Look for how fast it becomes, how steadily it keeps that"
-        + (", and whether its estimate agrees." if estimated else "."),
-    )
+        axes.plot(*data.series("state", "is_speed_m_s"), "k--", linewidth=0.7, label=f"{data.name}, estimate")
+    axes.set(xlabel="time, s", ylabel="forward speed, m/s")
+    agrees = ", and how well the estimate agrees" if estimated else ""
+    return data.plot("Speed", figure, f"Check how fast the vehicle becomes, how steady its speed is{agrees}.")
 
 
-def clearance(told: Reported) -> Plot | None:
-    if not np.isfinite(told.column("truth", "clearance_m")).all():
+def clearance(data: ReportData) -> Plot | None:
+    """Plots the distance to the nearest object; None where there is nothing to collide with."""
+    if not np.isfinite(data.column("truth", "clearance_m")).all():
         return None
-    figure, axes = told.axes()
-    for k, name in enumerate(told.names):
-        axes.plot(*told.series("truth", "clearance_m", name), linewidth=0.9, label=name, **look(k))
-    axes.axhline(0, color=LIMIT, linewidth=1, label="touch")
-    axes.set(xlabel="time, s", ylabel="hull to the nearest thing, m")
-    told.legend(figure)
-    return Plot(
+    return data.over_time(
         "Clearance",
-        figure,
-        "The lowest point is how near it came to walls, obstacles and others; at the red line it touches.",
+        "hull to nearest object, m",
+        ((name, *data.series("truth", "clearance_m", name)) for name in data.names),
+        "Distance of the hull to the nearest wall, obstacle or vehicle; at the red line it collides.",
+        limit=(0.0, "collision"),
     )
 
 
-def attitude(told: Reported) -> Plot | None:
-    """None for one that swims in a plane."""
-    if not told.has("truth", "roll_rad"):
+def attitude(data: ReportData) -> Plot | None:
+    """Plots roll, pitch and depth; None for a vehicle that moves in a plane."""
+    if not data.has("truth", "roll_rad"):
         return None
-    figure, axes = told.axes()
-    for k, (field, label) in enumerate(
-        (("roll_rad", "roll, right side down"), ("pitch_rad", "pitch, nose down"))
-    ):
-        time_s, angle_rad = told.series("truth", field)
-        axes.plot(time_s, np.degrees(angle_rad), linewidth=0.9, label=label, **look(k))
-    axes.set(xlabel="time, s", ylabel="angle, deg")
-    depth = axes.twinx()
-    depth.plot(*told.series("truth", "depth_m"), "k:", linewidth=0.9, label="depth (right scale)")
-    depth.invert_yaxis()
-    depth.set_ylabel("depth, m")
-    depth.ticklabel_format(useOffset=False)
-    told.legend(figure)
-    return Plot(
-        "Attitude and depth", figure, f"Look whether {told.name} lies level, and whether its depth drifts."
+    roll_deg, pitch_deg = (np.degrees(data.column("truth", field)) for field in ("roll_rad", "pitch_rad"))
+    caption = f"Check whether {data.name} stays level, and whether its depth drifts."
+    return attitude_plot(
+        data, data.time_s("truth"), roll_deg, pitch_deg, data.column("truth", "depth_m"), caption
     )
 
 
-def joints(told: Reported) -> Plot | None:
-    """The last seconds: reached, and asked where that is recorded. The gait's joints, and below them the others."""
-    truth = told.log.topics[f"/{told.name}/truth"]
-    named = [j for j in told.log.topics[f"/{told.name}/outputs"].fields if f"{j}_rad" in truth.fields]
+def attitude_plot(
+    data: ReportData, time_s: np.ndarray, roll_deg: np.ndarray, pitch_deg: np.ndarray, depth_m: np.ndarray,
+    caption: str,
+) -> Plot:  # fmt: skip
+    """Plots roll and pitch (deg), and depth (m) on a scale of its own."""
+    figure, axes = data.axes()
+    draw(axes, (("roll, right side down", time_s, roll_deg), ("pitch, nose down", time_s, pitch_deg)))
+    axes.set(xlabel="time, s", ylabel="angle, deg")
+    on_right_scale(axes, "depth", "depth, m", time_s, depth_m).invert_yaxis()
+    return data.plot("Attitude and depth", figure, caption)
+
+
+def joints(data: ReportData) -> Plot | None:
+    """Plots true and commanded joint angles of the last seconds: joints of the gait above, others below."""
+    truth = data.log.topics[f"/{data.name}/truth"]
+    named = [j for j in data.log.topics[f"/{data.name}/outputs"].fields if f"{j}_rad" in truth.fields]
     if not named:
         return None
-    wave = [joint for joint in named if joint in ((told.settings["gait"] or {}).get("joints") or ())]
+    wave = [joint for joint in named if joint in ((data.settings["gait"] or {}).get("joints") or ())]
     rest = [joint for joint in named if joint not in wave]
-    panels = [panel for panel in (wave, rest) if panel]
-    time_s = told.time_s("truth")
-    beat = beat_hz(told, late=True)
+    groups = [group for group in (wave, rest) if group]
+    time_s = data.time_s("truth")
+    beat = beat_hz(data, last=True)
     late = time_s >= time_s[-1] - (WINDOW_BEATS / beat if beat else WINDOW_S)
-    figure, all_axes = told.axes(0.8 + 2.8 * len(panels), rows=len(panels))
-    for axes, panel in zip(np.atleast_1d(all_axes), panels, strict=True):
-        for joint in panel:
-            style = look(named.index(joint))
-            reached = np.degrees(told.column("truth", f"{joint}_rad"))
-            axes.plot(thin(time_s[late]), thin(reached[late]), linewidth=1.1, label=joint, **style)
-            if told.has("commands", joint):
-                asked = np.degrees(told.column("commands", joint))
-                at_s, asked, shown = aligned(time_s, asked, late)
+    figure, panels = data.panels(len(groups), 0.8 + 2.8 * len(groups))
+    for axes, group in zip(panels, groups, strict=True):
+        for joint in group:
+            looks = style(named.index(joint))
+            angle_deg = np.degrees(data.column("truth", f"{joint}_rad"))
+            axes.plot(
+                decimated(time_s[late]), decimated(angle_deg[late]), linewidth=1.1, label=joint, **looks
+            )
+            if data.has("commands", joint):
+                commanded_deg = np.degrees(data.column("commands", joint))
+                at_s, commanded_deg, shown = aligned(time_s, commanded_deg, late)
                 axes.plot(
-                    thin(at_s[shown]), thin(asked[shown]), color=style["color"], ls=":", lw=1.6, alpha=0.5
-                )
+                    decimated(at_s[shown]), decimated(commanded_deg[shown]), color=looks["color"], ls=":", lw=1.6,
+                    alpha=0.5,
+                )  # fmt: skip
         axes.set_ylabel("angle, deg")
-    axes.set_xlabel("time, s")
-    if told.has("commands"):
-        axes.plot([], [], ":", color="0.5", label="asked")
-    told.legend(figure)
-    what = ", the gait's joints above, the others below" if len(panels) > 1 else ""
-    return Plot(
+    panels[-1].set_xlabel("time, s")
+    if data.has("commands"):
+        panels[-1].plot([], [], ":", color="0.5", label="set-point")
+    split = ", joints of the gait above, others below" if len(groups) > 1 else ""
+    return data.plot(
         "Joint angles",
         figure,
-        "Look for joints that lag or miss the dotted line, which was asked of them: the last seconds of "
-        f"{told.name}{what}.",
+        f"Check for joints that lag behind their dotted set-points in the last seconds of {data.name}{split}.",
     )
 
 
-def timing(told: Reported) -> Plot | None:
-    """None of a run whose ticks were timed by nobody: in lockstep with a board that has no time to tell."""
+def timing(data: ReportData) -> Plot | None:
+    """Plots cost and lateness of all ticks, sorted; None where they were not measured, as in lockstep with a board."""
     if not any(
-        told.column("loop", field, name).any() for name in told.names for field in ("cost_us", "late_us")
+        data.column("loop", field, name).any() for name in data.names for field in ("cost_us", "late_us")
     ):
         return None
-    figure, axes = told.axes()
-    for k, name in enumerate(told.names):
-        cost = np.sort(told.column("loop", "cost_us", name))
-        late = np.sort(told.column("loop", "late_us", name))
+    figure, axes = data.axes()
+    for k, name in enumerate(data.names):
+        cost = np.sort(data.column("loop", "cost_us", name))
+        late = np.sort(data.column("loop", "late_us", name))
         share = np.linspace(0, 100, len(cost))  # of the ticks, cheapest first
-        colour = look(k)["color"]
-        axes.plot(thin(share), thin(cost) + 1, color=colour, label=f"{name}: cost")
+        colour = style(k)["color"]
+        axes.plot(decimated(share), decimated(cost) + 1, color=colour, label=f"{name}: cost")
         if late[-1] > 0:
-            axes.plot(thin(share), thin(late) + 1, "--", color=colour, label=f"{name}: lateness")
-    period_us = 1e6 / told.settings["rate_hz"]
-    axes.axhline(period_us, color=LIMIT, linewidth=1, label="a tick's period")
-    axes.set(xlabel="share of ticks, %", ylabel="at most, us", yscale="log")
-    told.legend(figure)
-    return Plot(
+            axes.plot(decimated(share), decimated(late) + 1, "--", color=colour, label=f"{name}: lateness")
+    period_us = 1e6 / data.settings["rate_hz"]
+    axes.axhline(period_us, color=LIMIT, linewidth=1, label="period of a tick")
+    axes.set(xlabel="share of ticks, %", ylabel="time, us", yscale="log")
+    return data.plot(
         "Loop timing",
         figure,
-        "Nearly all ticks should cost far less, and begin far less late, than the red line; the right end may rise.",
+        "Ticks sorted by cost and by lateness: nearly all should lie far below the red line.",
     )

@@ -1,4 +1,4 @@
-"""Figures of a vehicle whose tail beats: Strouhal number beat by beat, and speed against the beat's frequency."""
+"""Plots of a vehicle with a beating tail: Strouhal number per beat, and speed against tail-beat frequency."""
 
 from typing import Any, NamedTuple
 
@@ -8,36 +8,37 @@ from caudal.sim_plant.tables.read import PlantSpec
 from caudal.sim_plant.tables.read import read as read_plant
 from caudal.tools.config.from_log import vehicle_file
 from caudal.tools.log.recorded_run import BASE
-from caudal.tools.report.plot import Plot, Reported
-from caudal.tools.report.tail_tip import beside_way_m, tip_in_base, tip_in_world
+from caudal.tools.report.plot import Plot, ReportData
+from caudal.tools.report.tail_tip import lateral_m, tip_in_base, tip_in_world
 from caudal.tools.summary.summarize import aligned
 
 BAND = (0.2, 0.4)  # where fish and whales swim (Taylor, Nudds and Thomas 2003)
-AT_REST_PER_S = 0.1  # lengths of the tail a second: below, a Strouhal number says nothing
-LEAST_BEAT = 0.01  # of the tail's length: less is no beat
-IN_WORLD = "in the world, across the mean way that is swum, so that the head's recoil counts"
-ON_BODY = "against the body, as told: without the truth nobody knows how the head recoils"
+AT_REST_PER_S = 0.1  # tail lengths per second, below which a Strouhal number has no meaning
+LEAST_BEAT = 0.01  # smallest excursion of a beat, in tail lengths
+IN_WORLD = "in the world, recoil of the head included"
+ON_BODY = "against the body, as commanded"
 LEAST_S = 3.0
 LEAST_BEATS = 3
-SETTLED = 0.05  # change of speed within the part that is judged
+SETTLED = 0.05  # largest relative change of a steady speed
 
 
 class Beats(NamedTuple):
-    """One entry a beat, from one extreme of the tip to starboard or port to the next on that side."""
+    """One entry per beat, from one extreme of the tip to the next on the same side."""
 
-    time_s: np.ndarray  # of its middle
+    time_s: np.ndarray  # middle of the beat
     frequency_hz: np.ndarray
     excursion_m: np.ndarray  # peak to peak
     speed_m_s: np.ndarray
 
     def strouhal(self, rest_m_s: float) -> np.ndarray:
-        """f A / U; not a number where it is nearly at rest."""
+        """Returns f A / U per beat, NaN below the speed of rest."""
         speed = np.where(np.abs(self.speed_m_s) > rest_m_s, np.abs(self.speed_m_s), np.nan)
-        return self.frequency_hz * self.excursion_m / speed
+        number: np.ndarray = self.frequency_hz * self.excursion_m / speed
+        return number
 
 
 class Steady(NamedTuple):
-    """A stretch in which one beat was asked for."""
+    """A period with constant set-points of the beat."""
 
     frequency_hz: float
     speed_m_s: float
@@ -45,90 +46,93 @@ class Steady(NamedTuple):
     settled: bool
 
 
-def figures(told: Reported) -> list[Plot]:
-    """None of a vehicle without a tail that beats."""
-    if not told.settings["gait"] or told.settings["control"]["kind"] != "tail":
-        return []
-    return [plot for plot in (_strouhal(told), _by_frequency(told)) if plot]
+def figures(data: ReportData) -> list[Plot]:
+    """Returns the plots; none for a vehicle without a beating tail."""
+    return [plot for plot in (_strouhal(data), _by_frequency(data)) if plot] if _has_tail(data) else []
 
 
-def facts(told: Reported) -> dict[str, Any]:
-    if not told.settings["gait"] or told.settings["control"]["kind"] != "tail":
-        return {}
-    beats = beats_of(told)
-    strouhal = beats.strouhal(rest_m_s(told)) if beats else np.array([])
+def metrics(data: ReportData) -> dict[str, Any]:
+    """Returns the median Strouhal number; nothing for a vehicle without a beating tail."""
+    beats = beats_of(data) if _has_tail(data) else None
+    strouhal = beats.strouhal(rest_m_s(data)) if beats else np.array([])
     known = strouhal[np.isfinite(strouhal)]
     return {"strouhal_median": float(np.median(known))} if len(known) else {}
 
 
+def _has_tail(data: ReportData) -> bool:
+    return bool(data.settings["gait"]) and data.settings["control"]["kind"] == "tail"
+
+
 def links_m(gait: dict[str, Any]) -> list[float]:
-    """From each joint of the gait to the next, and from the last to the tip."""
+    """Returns the lengths from each joint of the gait to the next, and from the last to the tip."""
     if gait["kind"] == "tail":
         return list(gait["links_m"])
-    return np.diff([*gait["places_m"], gait["length_m"]]).tolist()
+    return [float(length_m) for length_m in np.diff([*gait["places_m"], gait["length_m"]])]
 
 
-def rest_m_s(told: Reported) -> float:
-    return AT_REST_PER_S * sum(links_m(told.settings["gait"]))
+def rest_m_s(data: ReportData) -> float:
+    """Returns the speed below which the vehicle counts as at rest."""
+    return AT_REST_PER_S * sum(links_m(data.settings["gait"]))
 
 
 def tip_m(joints_rad: np.ndarray, lengths_m: list[float]) -> np.ndarray:
-    """(ticks): how far the tip is off the body's axis, of joints (ticks, joint), each turned against the one before."""
-    return np.sin(np.cumsum(joints_rad, axis=1)) @ np.array(lengths_m)
+    """Returns the distance of the tip from the body's axis per tick, for joint angles (tick, joint)."""
+    distance_m: np.ndarray = np.sin(np.cumsum(joints_rad, axis=1)) @ np.array(lengths_m)
+    return distance_m
 
 
-def beats_of(told: Reported) -> Beats | None:
-    """By the truth; of a vehicle's own run by what was commanded and believed. None without joints or speed."""
-    gait = told.settings["gait"]
-    true = all(told.has("truth", f"{joint}_rad") for joint in gait["joints"])
+def beats_of(data: ReportData) -> Beats | None:
+    """Returns the beats by the truth, or by set-points and estimates without one; None without joints or speed."""
+    gait = data.settings["gait"]
+    true = all(data.has("truth", f"{joint}_rad") for joint in gait["joints"])
     kind, ending = ("truth", "_rad") if true else ("commands", "")
-    speed = ("truth", "speed_m_s") if told.has("truth", "speed_m_s") else ("state", "is_speed_m_s")
-    if not told.has(*speed) or not all(told.has(kind, joint + ending) for joint in gait["joints"]):
+    speed = ("truth", "speed_m_s") if data.has("truth", "speed_m_s") else ("state", "is_speed_m_s")
+    if not data.has(*speed) or not all(data.has(kind, joint + ending) for joint in gait["joints"]):
         return None
-    columns = [told.column(kind, joint + ending) for joint in gait["joints"]]
-    time_s, speed_m_s, *joints = aligned(told.time_s(kind), told.column(*speed), *columns)
+    columns = [data.column(kind, joint + ending) for joint in gait["joints"]]
+    time_s, speed_m_s, *joints = aligned(data.time_s(kind), data.column(*speed), *columns)
     lengths_m, angles_rad = links_m(gait), np.array(joints).T
     least_m = LEAST_BEAT * sum(lengths_m)
     found = beats(time_s, tip_m(angles_rad, lengths_m), speed_m_s, least_m)
-    if not in_world(told) or not len(found.time_s):
+    if not in_world(data) or not len(found.time_s):
         return found
-    plant = read_plant(vehicle_file(told.log))
-    beside_m = _beside_m(told, plant, time_s, angles_rad, lengths_m, found)
-    return beats(time_s, beside_m, speed_m_s, least_m)
+    plant = read_plant(vehicle_file(data.log))
+    lateral = _lateral_m(data, plant, time_s, angles_rad, lengths_m, found)
+    return beats(time_s, lateral, speed_m_s, least_m)
 
 
-def in_world(told: Reported) -> bool:
-    """Whether the log says where tail and head truly were, so that the head's recoil counts."""
-    fields = [*BASE[:4], *(f"{joint}_rad" for joint in told.settings["gait"]["joints"])]
-    return all(told.has("truth", field) for field in fields)
+def in_world(data: ReportData) -> bool:
+    """Returns whether the log holds the true motion of head and tail, so that the head's recoil counts."""
+    fields = [*BASE[:4], *(f"{joint}_rad" for joint in data.settings["gait"]["joints"])]
+    return all(data.has("truth", field) for field in fields)
 
 
-def _beside_m(
-    told: Reported,
+def _lateral_m(
+    data: ReportData,
     plant: PlantSpec,
     time_s: np.ndarray,
     angles_rad: np.ndarray,
     lengths_m: list[float],
     found: Beats,
 ) -> np.ndarray:
-    """(tick): the tip's way to the sides of the mean way; `found` says how long beats are."""
-    still = np.zeros(len(time_s))  # the quick law neither rolls nor pitches
+    """Returns the tip's distance to port of the mean path per tick; `found` gives the durations of beats."""
+    still = np.zeros(len(time_s))  # the Strouhal model neither rolls nor pitches
     base = np.column_stack(
-        [told.column("truth", f)[: len(time_s)] if told.has("truth", f) else still for f in BASE]
+        [data.column("truth", f)[: len(time_s)] if data.has("truth", f) else still for f in BASE]
     )
     base[:, 3] = np.unwrap(base[:, 3])
-    tip = tip_in_base(plant, told.settings["gait"]["joints"], angles_rad, lengths_m[-1])
+    tip = tip_in_base(plant, data.settings["gait"]["joints"], angles_rad, lengths_m[-1])
     beat_s = np.interp(time_s, found.time_s, 1 / found.frequency_hz)
-    return beside_way_m(time_s, base, tip_in_world(base, tip), beat_s, sum(lengths_m))
+    return lateral_m(time_s, base, tip_in_world(base, tip), beat_s, sum(lengths_m))
 
 
 def beats(time_s: np.ndarray, tip: np.ndarray, speed_m_s: np.ndarray, least_m: float) -> Beats:
-    """Extremes bound the beats, not crossings of zero: a tail that steers beats about a middle of its own."""
+    """Returns the beats between extremes of the tip; zero crossings fail while the tail steers with an offset."""
     known = np.isfinite(tip) & np.isfinite(speed_m_s)
     time_s, tip, speed_m_s = time_s[known], tip[known], speed_m_s[known]
-    turns = turning_points(tip, least_m)
+    extremes = turning_points(tip, least_m)
     rows = []
-    for a, b, c in zip(turns, turns[1:], turns[2:], strict=False):
+    for a, b, c in zip(extremes, extremes[1:], extremes[2:], strict=False):
         took_s = time_s[c] - time_s[a]
         swing_m = abs((tip[a] + tip[c]) / 2 - tip[b])
         rows.append(((time_s[a] + time_s[c]) / 2, 1 / took_s, swing_m, speed_m_s[a:c].mean()))
@@ -136,7 +140,7 @@ def beats(time_s: np.ndarray, tip: np.ndarray, speed_m_s: np.ndarray, least_m: f
 
 
 def turning_points(values: np.ndarray, least: float) -> list[int]:
-    """Where it turns, high and low by turns; a turn counts once it has gone back by `least`."""
+    """Returns the indices of alternating maxima and minima; one counts after a return by more than `least`."""
     turns: list[int] = []
     high = low = 0
     rising = None
@@ -156,40 +160,38 @@ def turning_points(values: np.ndarray, least: float) -> list[int]:
     return turns
 
 
-def _strouhal(told: Reported) -> Plot | None:
-    beats = beats_of(told)
+def _strouhal(data: ReportData) -> Plot | None:
+    beats = beats_of(data)
     if beats is None:
         return None
-    figure, (above, below) = told.axes(5.0, rows=2)
-    true = told.has("truth", "speed_m_s")
-    above.plot(*told.series("truth", "speed_m_s") if true else told.series("state", "is_speed_m_s"), linewidth=0.8,
-               color="0.6", label="speed" if true else "speed, believed")  # fmt: skip
+    figure, (above, below) = data.panels(2, 5.0)
+    true = data.has("truth", "speed_m_s")
+    above.plot(*data.series("truth", "speed_m_s") if true else data.series("state", "is_speed_m_s"), linewidth=0.8,
+               color="0.6", label="speed" if true else "speed, estimate")  # fmt: skip
     above.plot(beats.time_s, beats.speed_m_s, linewidth=1.4, label="mean of a beat")
     above.set_ylabel("speed, m/s")
-    numbers = beats.strouhal(rest_m_s(told))
+    numbers = beats.strouhal(rest_m_s(data))
     below.axhspan(*BAND, color="#2ca02c", alpha=0.15, label="0.2 to 0.4")
     below.plot(beats.time_s, numbers, ".-", markersize=3, linewidth=0.7, color="k", label="Strouhal number")
     known = numbers[np.isfinite(numbers)]
     below.set_ylim(0, max(0.6, 1.1 * float(np.percentile(known, 95))) if len(known) else 0.6)
     below.set(xlabel="time, s", ylabel="St = f A / U, 1")
-    told.legend(figure)
-    return Plot(
+    return data.plot(
         "Speed and Strouhal number",
         figure,
-        f"Once at speed its beats should lie in the green band, where animals swim: A is the tip's way from side to "
-        f"side {IN_WORLD if in_world(told) else ON_BODY}, and nearly at rest (a tenth of a tail's length a second) "
-        f"there is no dot.",
+        f"Steady beats should lie in the green band of swimming animals; A is the excursion of the tip from side to "
+        f"side {IN_WORLD if in_world(data) else ON_BODY}, and beats at rest are left out.",
     )
 
 
-def steady(told: Reported) -> list[Steady]:
-    """Stretches with one beat, straight ahead and at full amplitude; of each the last third."""
+def steady(data: ReportData) -> list[Steady]:
+    """Returns the last third of each period with one frequency, straight ahead and at full amplitude."""
     wanted = ("want_frequency_hz", "want_amplitude", "want_deflection_rad")
-    if not told.has("state", wanted[0]) or not told.has("truth", "speed_m_s"):
+    if not data.has("state", wanted[0]) or not data.has("truth", "speed_m_s"):
         return []
-    columns = [told.column("state", field) for field in wanted]
+    columns = [data.column("state", field) for field in wanted]
     time_s, speed_m_s, frequency_hz, amplitude, deflection = aligned(
-        told.time_s("truth"), told.column("truth", "speed_m_s"), *columns
+        data.time_s("truth"), data.column("truth", "speed_m_s"), *columns
     )
     changed = np.flatnonzero(np.diff(np.array([frequency_hz, amplitude, deflection])).any(axis=0))
     out = []
@@ -209,28 +211,39 @@ def steady(told: Reported) -> list[Steady]:
     return out
 
 
-def _by_frequency(told: Reported) -> Plot | None:
-    points = steady(told)
+def _by_frequency(data: ReportData) -> Plot | None:
+    points = steady(data)
     if not points:
         return None
-    figure, axes = told.axes(3.6)
-    for settled, style in ((True, {"color": "C0"}), (False, {"color": "C0", "markerfacecolor": "white"})):
+    figure, axes = data.axes(3.6)
+    for settled, fill in ((True, "C0"), (False, "white")):
         some = [point for point in points if point.settled is settled]
         if some:
             x, y, spread, _ = zip(*some, strict=True)
-            label = "last third of a stretch" if settled else "still gaining or losing speed"
-            axes.errorbar(x, y, spread, fmt="o", capsize=3, elinewidth=0.8, label=label, **style)
-    expected = [row for row in told.scenario.get("rows", []) if row.get("expect_speed_m_s") is not None]
+            label = "steady" if settled else "speed still changes"
+            axes.errorbar(
+                x,
+                y,
+                spread,
+                fmt="o",
+                capsize=3,
+                elinewidth=0.8,
+                label=label,
+                color="C0",
+                markerfacecolor=fill,
+            )
+    expected = [row for row in data.scenario.get("rows", []) if row.get("expect_speed_m_s") is not None]
     if expected:
-        axes.plot(*zip(*[(row["frequency_hz"], row["expect_speed_m_s"]) for row in expected], strict=True), "k_",
-                  markersize=14, label="expected")  # fmt: skip
+        axes.plot(
+            [row["frequency_hz"] for row in expected], [row["expect_speed_m_s"] for row in expected], "k_",
+            markersize=14, label="expected",
+        )  # fmt: skip
     axes.set(xlabel="tail-beat frequency, Hz", ylabel="speed, m/s")
     axes.margins(0.15)
     axes.grid(alpha=0.3)
-    told.legend(figure)
-    return Plot(
+    return data.plot(
         "Speed against tail-beat frequency",
         figure,
-        "Look whether speed grows with the beat all the way: each dot is a stretch swum straight at one frequency, its "
-        "bar the surge within it (one standard deviation).",
+        "Speed should rise with frequency; a dot is the last third of a straight period at one frequency, its bar one "
+        "standard deviation.",
     )

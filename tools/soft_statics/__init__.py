@@ -1,1 +1,1 @@
-"""Static bending of soft joints in a cross flow."""
+"""`caudal bend`: static bending of soft joints in a cross flow."""

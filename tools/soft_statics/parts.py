@@ -1,7 +1,7 @@
-"""A vehicle's modules and soft joints as the statics of `caudal bend` want them, from its file's `plant` tables.
+"""Reads a vehicle's modules and soft joints for the statics of `caudal bend` from the `plant` tables of its file.
 
-Drag is what the file's slender links and quadratic drag tables say, spread over the part that carries them; a soft
-joint's is that of the bodies between its slides.
+The drag of a module is that of its slender links and quadratic drag, spread over its length. The drag of a soft joint
+is that of the bodies between its slides.
 """
 
 import math
@@ -10,34 +10,34 @@ from collections.abc import Sequence
 from caudal.sim_plant.tables.read import PlantSpec
 from caudal.sim_plant.tables.tree import Body, TreeSpec
 from caudal.tools.common.output import UsageError
-from caudal.tools.soft_statics.solver import Joint, Module, Resistance
+from caudal.tools.soft_statics.solver import Drag, Joint, Module
 
 
 def parts_of(plant: PlantSpec, label: str, stiff: bool = False) -> list[Module | Joint]:
-    """From the base to the end, a joint between any two modules."""
+    """Returns modules and soft joints in alternation, from the base to the end."""
     tree = plant.tree
     if tree is None or not plant.soft:
-        raise UsageError(
-            f"{label} has no soft joints to bend; choose a vehicle with [plant.soft.NAME] tables"
-        )
-    carried = {body.joint.name: body for body in tree.body if body.joint}
+        raise UsageError(f"{label} has no soft joints; choose a vehicle with [plant.soft.NAME] tables")
+    by_joint = {body.joint.name: body for body in tree.body if body.joint}
     parts: list[Module | Joint] = []
     module = tree.body[0]
-    waiting = dict(plant.soft)
-    while waiting:
-        follows = [name for name, soft in waiting.items() if carried[soft.joints[0]].parent == module.name]
-        if len(follows) != 1:
+    remaining = dict(plant.soft)
+    while remaining:
+        next_ones = [
+            name for name, soft in remaining.items() if by_joint[soft.joints[0]].parent == module.name
+        ]
+        if len(next_ones) != 1:
             raise UsageError(
-                f"{label}: {len(follows)} soft joints begin at {module.name}; caudal bend wants them in a single row"
+                f"{label}: {len(next_ones)} soft joints begin at {module.name}; caudal bend needs a single row of them"
             )
-        soft = waiting.pop(follows[0])
-        bodies = [carried[joint] for joint in soft.joints]
+        soft = remaining.pop(next_ones[0])
+        bodies = [by_joint[joint] for joint in soft.joints]
         first = bodies[0].joint
-        assert first is not None, "it is carried by its joint"
+        assert first is not None, "found by its joint"
         parts.append(_module(tree, module, first.at_m[0], label))
         bending_n_m_rad = soft.stiffness_n_m_rad * (soft.stiff_share if stiff else 1.0)
-        drag = _resistance(tree, bodies[:3], soft.length_m)
-        # two slides in a row, each of axial_n_per_m
+        drag = _drag(tree, bodies[:3], soft.length_m)
+        # two slides in series, each of axial_n_per_m
         parts.append(Joint(soft.length_m, bending_n_m_rad, soft.axial_n_per_m / 2, drag))
         module = bodies[3]
     parts.append(_module(tree, module, None, label))
@@ -45,18 +45,18 @@ def parts_of(plant: PlantSpec, label: str, stiff: bool = False) -> list[Module |
 
 
 def _module(tree: TreeSpec, body: Body, end_m: float | None, label: str) -> Module:
-    """From the body's origin, or the base's rear end, to where its next joint sits, or to its own front end."""
+    """Returns a module from the body's origin (or the base's rear end) to its next joint (or its front end)."""
     ends_m = [point[0] for link in body.slender for point in (link.from_m, link.to_m)]
     if not ends_m:
-        raise UsageError(f"{label}: {body.name} has no slender link that says how long it is; give it one")
+        raise UsageError(f"{label}: {body.name} has no slender link, which gives its length; add one")
     start_m = min(ends_m) if body.parent is None else 0.0
     length_m = (max(ends_m) if end_m is None else end_m) - start_m
     if length_m <= 0:
-        raise UsageError(f"{label}: {body.name} ends behind its beginning; a chain leads ahead, along x")
-    return Module(length_m, _resistance(tree, [body], length_m))
+        raise UsageError(f"{label}: {body.name} ends behind its start; the chain must extend along x")
+    return Module(length_m, _drag(tree, [body], length_m))
 
 
-def _resistance(tree: TreeSpec, bodies: Sequence[Body], length_m: float) -> Resistance:
+def _drag(tree: TreeSpec, bodies: Sequence[Body], length_m: float) -> Drag:
     across = along = 0.0  # N s2/m2
     for body in bodies:
         for link in body.slender:
@@ -66,4 +66,4 @@ def _resistance(tree: TreeSpec, bodies: Sequence[Body], length_m: float) -> Resi
         if body.drag is not None:
             along += body.drag.quadratic[0]
             across += body.drag.quadratic[1]
-    return Resistance(across / length_m, along / length_m)
+    return Drag(across / length_m, along / length_m)

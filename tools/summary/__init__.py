@@ -1,1 +1,1 @@
-"""The figures of a run, from its log."""
+"""Metrics of a run, from its log."""

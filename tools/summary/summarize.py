@@ -1,4 +1,4 @@
-"""What a run came to, from its log alone: the same figures for `caudal run`, `caudal report` and an old log."""
+"""Summary of a run from its log alone: the same metrics for `caudal run`, `caudal report` and old logs."""
 
 import math
 from typing import Any
@@ -11,46 +11,47 @@ from caudal.onboard.vehicles import read
 from caudal.tools.common import output
 from caudal.tools.config.from_log import vehicle_file
 from caudal.tools.log.columns import column
-from caudal.tools.summary.pose import pose_figures
+from caudal.tools.summary.pose import pose_metrics
 from caudal.tools.summary.trial import is_trial, summarise_trial
-from caudal.tools.summary.vehicle_run import is_aboard, summarise_aboard
-from caudal.tools.summary.wire import percentiles, wire_figures
+from caudal.tools.summary.vehicle_run import is_vehicle_run, summarise_vehicle_run
+from caudal.tools.summary.wire import percentiles, wire_metrics
 
 ATTITUDE = ("max_roll_deg", "roll_std_deg", "max_pitch_deg", "pointing_deg")
-SETTLE_S = 20.0  # a task's error is judged after the vehicle had time to get there
+LATENESS = ("late_p50_us", "late_p99_us", "worst_late_us")
+SETTLE_S = 20.0  # a task's error counts after this time, when the vehicle has arrived
 POSE_SETTLE_S = 5.0
 
 
 def vehicles_of(log: Log) -> list[str]:
+    """Returns the names of the vehicle instances in a log."""
     return [topic.split("/")[1] for topic in log.topics if topic.endswith("/outputs")]
 
 
 def aligned(*columns: np.ndarray) -> list[np.ndarray]:
-    """Columns of several topics cut to the ticks that all have: a killed run may lack the last of some."""
+    """Cuts columns of several topics to the same length: in the log of a killed run some may lack the last rows."""
     shortest = min(len(column) for column in columns)
     return [column[:shortest] for column in columns]
 
 
 def summarise(log: Log) -> dict[str, Any]:
+    """Returns the metrics of a run by name."""
     if is_trial(log):
         return summarise_trial(log)
     names = vehicles_of(log)
     if not names:
-        raise output.UsageError(f"{log.path} holds no run of a vehicle; is it a log that caudal run wrote?")
-    known = ("loop",) if is_aboard(log) else ("loop", "truth")
-    for topic in (f"/{name}/{kind}" for name in names for kind in known):
+        raise output.UsageError(f"{log.path} holds no run of a vehicle; was it written by caudal run?")
+    needed = ("loop",) if is_vehicle_run(log) else ("loop", "truth")
+    for topic in (f"/{name}/{kind}" for name in names for kind in needed):
         if topic not in log.topics or not len(log.topics[topic]):
             raise output.UsageError(
-                f"{log.path} holds nothing in {topic}; it ends before the first tick, or is no simulation"
+                f"{log.path} has no data in {topic}; it ends before the first tick, or is not a simulation"
             )
     settings = read(vehicle_file(log))
-    if is_aboard(log):
-        return summarise_aboard(log, names[0], settings["rate_hz"])
+    if is_vehicle_run(log):
+        return summarise_vehicle_run(log, names[0], settings["rate_hz"])
     scenario = settings["scenarios"].get(log.run.get("scenario"))
     if scenario is None:
-        raise output.UsageError(
-            f'the log is of a scenario "{log.run.get("scenario")}", which its vehicle file does not have'
-        )
+        raise output.UsageError(f'{log.path}: its vehicle file has no scenario "{log.run.get("scenario")}"')
     rate_hz = settings["rate_hz"]
     each = [_vehicle(log, name, 1_000_000 // rate_hz) for name in names]
     duration_s = len(log.topics[f"/{names[0]}/loop"]) / rate_hz
@@ -63,55 +64,53 @@ def summarise(log: Log) -> dict[str, Any]:
         "collisions": sum(1 for event in log.events if event.kind == "collision"),
         "mean_speed_m_s": min(vehicle["mean_speed_m_s"] for vehicle in each),
         "min_clearance_m": _least([vehicle["min_clearance_m"] for vehicle in each]),
-        "late_p50_us": max(vehicle["late_p50_us"] for vehicle in each),
-        "late_p99_us": max(vehicle["late_p99_us"] for vehicle in each),
-        "worst_late_us": max(vehicle["worst_late_us"] for vehicle in each),
+        **{key: max(vehicle[key] for vehicle in each) for key in LATENESS},
         "overruns": sum(vehicle["overruns"] for vehicle in each),
         "failsafes": [
             f"{e.details['vehicle']} {e.details['row']}" for e in log.events if e.kind == "failsafe"
         ],
         "vehicles": each,
     }
-    result |= wire_figures(log, names)
+    result |= wire_metrics(log, names)
     for key in ATTITUDE:
         if key in each[0]:
             result[key] = max(vehicle[key] for vehicle in each)
     if scenario["task"] == "schedule":
         result |= _against_expectation(log, names[0], scenario["rows"], duration_s, scenario["duration_s"])
     elif scenario["task"] == "track":
-        result |= _off_path(log, names[0], scenario)
+        result |= _path_errors(log, names[0], scenario)
     elif scenario["task"] == "pursue":
-        result |= _off_target(log, names[0], scenario)
+        result |= _pursuit_errors(log, names[0], scenario)
     elif settings["control"]["kind"] == "wrench":
-        result |= pose_figures(log, names[0], POSE_SETTLE_S)
+        result |= pose_metrics(log, names[0], POSE_SETTLE_S)
     elif settings["control"]["kind"] == "chain":
-        from caudal.tools.summary.chain import chain_figures  # needs numpy's kinematics, and its own time
+        from caudal.tools.summary.chain import chain_metrics  # loads the kinematics of soft joints
 
-        result |= chain_figures(log, names[0], settings, scenario)
+        result |= chain_metrics(log, names[0], settings, scenario)
     return result
 
 
 def attitude(roll_rad: np.ndarray, pitch_rad: np.ndarray, heading_rad: np.ndarray) -> dict[str, float]:
-    """How a vehicle that rolls and pitches held itself; its nose's pointing is judged against the mean direction."""
+    """Returns roll, pitch and pointing metrics of angles (rad); pointing: the largest angle from the mean."""
     roll_deg = np.degrees(roll_rad)
     nose = np.array(
         [np.cos(heading_rad) * np.cos(pitch_rad), np.sin(heading_rad) * np.cos(pitch_rad), -np.sin(pitch_rad)]
     )
     mean = nose.mean(axis=1)
-    off = np.arccos(np.clip(mean @ nose / max(float(np.linalg.norm(mean)), 1e-9), -1, 1))
+    off_mean = np.arccos(np.clip(mean @ nose / max(float(np.linalg.norm(mean)), 1e-9), -1, 1))
     return {
         "max_roll_deg": float(np.abs(roll_deg).max()),
         "roll_std_deg": float(roll_deg.std()),
         "max_pitch_deg": float(np.degrees(np.abs(pitch_rad)).max()),
-        "pointing_deg": float(np.degrees(off.max())),
+        "pointing_deg": float(np.degrees(off_mean.max())),
     }
 
 
 def _vehicle(log: Log, name: str, period_us: int) -> dict[str, Any]:
     truth = f"/{name}/truth"
-    lies = {}
+    angles = {}
     if "roll_rad" in log.topics[truth].fields:
-        lies = attitude(*(column(log, truth, key) for key in ("roll_rad", "pitch_rad", "heading_rad")))
+        angles = attitude(*(column(log, truth, key) for key in ("roll_rad", "pitch_rad", "heading_rad")))
     late_us = log.topics[f"/{name}/loop"].column("late_us")
     clearance_m = column(log, truth, "clearance_m")
     return {
@@ -123,7 +122,7 @@ def _vehicle(log: Log, name: str, period_us: int) -> dict[str, Any]:
         **percentiles("late", np.array(late_us)),
         "worst_late_us": max(late_us),
         "overruns": sum(1 for late in late_us if late > period_us),
-        **lies,
+        **angles,
     }
 
 
@@ -133,9 +132,9 @@ def _least(values: list[float | None]) -> float | None:
 
 
 def _against_expectation(
-    log: Log, name: str, rows: list[dict], duration_s: float, settled_s: float
+    log: Log, name: str, rows: list[dict[str, Any]], duration_s: float, settled_s: float
 ) -> dict[str, Any]:
-    """Speed at the end of each row that names one, mean turn rate over the second half of it."""
+    """Returns errors of speed (end of a row) and turn rate (second half of a row) for rows that expect values."""
     truth = f"/{name}/truth"
     time_s = np.array(log.topics[truth].time_ns) / 1e9
     speed, heading = column(log, truth, "speed_m_s"), np.unwrap(column(log, truth, "heading_rad"))
@@ -148,11 +147,10 @@ def _against_expectation(
         beat_s = 1 / abs(row["frequency_hz"]) if row["frequency_hz"] else 1.0
         if row["expect_speed_m_s"] is not None:
             last = (time_s > end_s - 4 * beat_s) & (time_s < end_s)
-            found = float(np.mean(speed[last]))
             speeds.append(
                 {
                     "frequency_hz": row["frequency_hz"],
-                    "speed_m_s": found,
+                    "speed_m_s": float(np.mean(speed[last])),
                     "expected_m_s": row["expect_speed_m_s"],
                 }
             )
@@ -175,15 +173,15 @@ def _against_expectation(
     return measured
 
 
-def _off_path(log: Log, name: str, scenario: dict) -> dict[str, float]:
+def _path_errors(log: Log, name: str, scenario: dict[str, Any]) -> dict[str, float]:
     truth = f"/{name}/truth"
     path = ClosedPath(scenario["path_m"])
-    places = zip(log.topics[truth].time_ns, column(log, truth, "x_m"), column(log, truth, "y_m"), strict=True)
-    off = [path.nearest(x, y)[1] for t, x, y in list(places)[::10] if t > SETTLE_S * 1e9]
-    return _errors("track_error", np.array(off))
+    points = zip(log.topics[truth].time_ns, column(log, truth, "x_m"), column(log, truth, "y_m"), strict=True)
+    error_m = [path.nearest(x, y)[1] for t, x, y in list(points)[::10] if t > SETTLE_S * 1e9]
+    return _errors("track_error", np.array(error_m))
 
 
-def _off_target(log: Log, name: str, scenario: dict) -> dict[str, float]:
+def _pursuit_errors(log: Log, name: str, scenario: dict[str, Any]) -> dict[str, float]:
     truth = f"/{name}/truth"
     x, y, target_x, target_y, time_ns = aligned(
         column(log, truth, "x_m"),
@@ -192,34 +190,34 @@ def _off_target(log: Log, name: str, scenario: dict) -> dict[str, float]:
         column(log, "/target/truth", "y_m"),
         np.array(log.topics[truth].time_ns),
     )
-    apart_m = np.hypot(x - target_x, y - target_y)
+    distance_m = np.hypot(x - target_x, y - target_y)
     late = time_ns > SETTLE_S * 1e9
-    return _errors("pursuit_error", np.abs(apart_m - scenario["distance_m"])[late])
+    return _errors("pursuit_error", np.abs(distance_m - scenario["distance_m"])[late])
 
 
-def _errors(name: str, off_m: np.ndarray) -> dict[str, float]:
-    if not len(off_m):
+def _errors(name: str, error_m: np.ndarray) -> dict[str, float]:
+    if not len(error_m):
         return {}
-    return {f"{name}_rms_m": float(np.sqrt(np.mean(off_m**2))), f"{name}_max_m": float(np.max(off_m))}
+    return {f"{name}_rms_m": float(np.sqrt(np.mean(error_m**2))), f"{name}_max_m": float(np.max(error_m))}
 
 
 def show(result: dict[str, Any]) -> None:
-    """The short table at the end of a run."""
+    """Prints the short table at the end of a run."""
     if "base_way_m" in result:  # a trial
         output.table(list(result.items()))
         return
     if "readings_hz" in result:
-        readings = {f"{name}, readings a second": rate for name, rate in result["readings_hz"].items()}
-        rows = {key: value for key, value in result.items() if key != "readings_hz"} | readings
-        output.table([(key, _listed(v)) for key, v in rows.items()])
+        readings = {f"{name}, readings per second": rate for name, rate in result["readings_hz"].items()}
+        lines = {key: value for key, value in result.items() if key != "readings_hz"} | readings
+        output.table([(key, _listed(value)) for key, value in lines.items()])
         return
     seed = "" if result["seed"] is None else f" (seed {result['seed']})"
-    print(f"{result['vehicle']} swam {result['scenario']} for {result['simulated_s']:.0f} s{seed}")
-    heads = ("name", "mean speed m/s", "top speed m/s", "least clearance m", "collisions")
+    print(f"{result['vehicle']} ran {result['scenario']} for {result['simulated_s']:.0f} s{seed}")
+    heads = ("name", "mean speed m/s", "top speed m/s", "min clearance m", "collisions")
     keys = ("name", "mean_speed_m_s", "top_speed_m_s", "min_clearance_m", "collisions")
     output.table([[vehicle[key] for key in keys] for vehicle in result["vehicles"]], heads)
     if not result["complete"]:
-        print("The log is torn, or was not closed: this is what there is of it.")
+        print("The log is incomplete: it was not closed, or its end is missing.")
     rest = (
         *ATTITUDE,
         "max_joint_deg",
@@ -230,23 +228,21 @@ def show(result: dict[str, Any]) -> None:
         "turn_rate_error_max",
         "failsafes",
         "overruns",
-        "late_p50_us",
-        "late_p99_us",
-        "worst_late_us",
+        *LATENESS,
         "fault",
         "log",
         "report",
     )
     rows = [
-        (key, result[key])
+        (key, _listed(result[key]))
         for key in result
         if key in rest or "_error_" in key or "_reached_" in key or "_innovations_" in key
     ]
-    output.table([(key, _listed(v)) for key, v in dict(rows).items()])
+    output.table(rows)
 
 
 def _listed(value: Any) -> Any:
-    """A list as its words or numbers, one behind the other."""
+    """Joins a list of words or numbers into one cell."""
     if not isinstance(value, list):
         return value
     return ", ".join(one if isinstance(one, str) else f"{one:.4g}" for one in value) or "none"

@@ -1,4 +1,4 @@
-"""What a run on the vehicle itself came to. Nobody knows its truth: readings, timing, and what was lost."""
+"""Summary of an on-vehicle run, whose truth is unknown: readings, timing, lost devices."""
 
 from typing import Any
 
@@ -9,11 +9,13 @@ from caudal.tools.log.columns import column
 from caudal.tools.summary.wire import percentiles
 
 
-def is_aboard(log: Log) -> bool:
+def is_vehicle_run(log: Log) -> bool:
+    """Returns whether the log was written on a vehicle."""
     return log.run.get("on") == "pi"
 
 
-def summarise_aboard(log: Log, name: str, rate_hz: int) -> dict[str, Any]:
+def summarise_vehicle_run(log: Log, name: str, rate_hz: int) -> dict[str, Any]:
+    """Returns the metrics of an on-vehicle run by name."""
     loop = log.topics[f"/{name}/loop"]
     late_us = np.array(loop.column("late_us"))
     counts = log.topics[f"/{name}/counts"]

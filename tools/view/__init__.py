@@ -1,1 +1,1 @@
-"""A run in three dimensions in the browser."""
+"""`caudal view`: a run in the browser, in three dimensions."""

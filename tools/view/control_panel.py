@@ -1,200 +1,208 @@
-"""The panel by which a view steers: arming, modes, sliders of gait and sticks, parameters, and faults to rehearse."""
+"""Control panel of a view: arming, modes, sliders of gait and manual control, parameters, fault injection."""
 
 from __future__ import annotations
 
 import math
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from caudal.tools.faults.kinds import possible_faults
 from caudal.tools.log.live_run import LiveSource
 from caudal.tools.log.recorded_run import Run, Snapshot
-from caudal.tools.view.gait_sliders import Knob, knobs
+from caudal.tools.view.gait_sliders import Quantity, quantities
+from caudal.tools.view.handles import set_value
 
-STICKS_S = 0.2  # between two orders of the sticks: they are heard to be alive
-LASTS = {"1 s": 1.0, "5 s": 5.0, "20 s": 20.0, "until the end": math.inf}
-LIKELY = ("silent", "depth")
+if TYPE_CHECKING:
+    from viser import GuiApi, GuiButtonGroupHandle, GuiEvent, GuiSliderHandle
+
+STICKS_S = 0.2  # between two manual-control commands, which also keep the link from timing out
+DURATIONS = {"1 s": 1.0, "5 s": 5.0, "20 s": 20.0, "until the end": math.inf}
+FIRST_FAULT = ("silent", "depth")
 
 
 class ControlPanel:
-    """Orders for the vehicle chosen. What is not in this vehicle's file has no knob.
+    """Sends commands to the chosen vehicle; it shows controls only for what the vehicle file offers.
 
-    A slider stands at what is so now: at what is commanded, and where a parameter was set to, by whomever. Only a
-    hand on it gives an order.
+    Sliders show the current values: set-points, and parameters from any source. Only a change by the user sends a
+    command.
     """
 
-    def __init__(self, gui: Any, run: Run, line: LiveSource) -> None:
+    def __init__(self, gui: GuiApi, run: Run, source: LiveSource) -> None:
         self._run = run
-        self._line = line
+        self._source = source
         self.vehicle = run.names[0]
         self._sticks_at_s = 0.0
         self._manual = False
         self._settings = run.vehicle.settings
         self._params = {param["name"]: param for param in self._settings.get("params") or []}
         start = {name: param["default"] for name, param in self._params.items()}
-        self._values = {name: dict(start) for name in run.names}
-        self._heard = 0
-        self._sticks: dict[str, tuple[Any, int, float]] = {}  # slider, which stick, what a full one is
-        self._sliders: list[tuple[Any, Knob]] = []
-        self._told: dict[str, float] = {}  # where each slider was put last, by its label
-        self._arming(gui)
-        self._gait(gui)
-        self._parameters(gui)
-        if line.rehearses:
-            self._rehearsal(gui)
+        self._values: dict[str, dict[str, float]] = {name: dict(start) for name in run.names}
+        self._events_read = 0
+        self._sticks: dict[
+            str, tuple[GuiSliderHandle[float], int, float]
+        ] = {}  # slider, stick, value at 100 %
+        self._sliders: list[tuple[GuiSliderHandle[float], Quantity]] = []
+        self._shown: dict[str, float] = {}  # last value that the panel gave a slider, by its label
+        self._add_arming(gui)
+        self._add_gait(gui)
+        self._add_parameters(gui)
+        if source.injects_faults:
+            self._add_faults(gui)
 
-    def _arming(self, gui: Any) -> None:
+    def _add_arming(self, gui: GuiApi) -> None:
         arm = gui.add_button("Arm", color="green")
         disarm = gui.add_button("Disarm", color="red")
-        arm.on_click(lambda _: self._tell("arm"))
-        disarm.on_click(lambda _: self._tell("disarm"))
+        arm.on_click(lambda _: self._send("arm"))
+        disarm.on_click(lambda _: self._send("disarm"))
         self._modes = _modes(self._run)
         modes = [mode for mode in self._modes if mode not in ("goto", "mission")]
-        self._mode = gui.add_button_group("Mode", modes)
-        self._mode.on_click(lambda event: self._ask_mode(event.target.value))
+        mode: GuiButtonGroupHandle = gui.add_button_group("Mode", modes)
+        mode.on_click(lambda event: self._request_mode(event.target.value))
 
-    def _ask_mode(self, mode: str) -> None:
+    def _request_mode(self, mode: str) -> None:
         self._manual = mode == "manual"
         if self._manual:
-            self._hold_sticks()
-        self._tell("mode", mode)
+            self._send_sticks()
+        self._send("mode", mode)
 
-    def _gait(self, gui: Any) -> None:
-        """Sticks and what shapes the wave. Moving a stick takes the vehicle in hand (mode manual)."""
-        shapes = knobs(self._settings)
+    def _add_gait(self, gui: GuiApi) -> None:
+        """Adds manual control and the shape of the wave; moving a stick switches to mode manual."""
+        shapes = quantities(self._settings)
         tail = self._settings["sticks"]
         if "manual" not in self._modes:
             tail = None
         elif not tail:
-            with gui.add_folder("Sticks"):
+            with gui.add_folder("Manual control"):
                 for k, label in enumerate(("Ahead", "Port", "Up", "Turn")):
-                    self._stick(gui, f"{label} (%)", k, 100.0, 5.0, "of what control.cruise allows")
+                    self._add_stick(
+                        gui, f"{label} (%)", k, 100.0, 5.0, "share of the limit in control.cruise"
+                    )
         if not (tail or shapes):
             return
         with gui.add_folder("Gait"):
             if tail:
                 full_hz = tail["frequency_hz"]
-                self._stick(gui, "Frequency (Hz)", 0, full_hz, 0.05, "tail-beat; backwards below 0")
-                self._stick(gui, "Turn (°)", 3, tail["deflection_deg"], 1.0, "to port above 0")
+                self._add_stick(gui, "Frequency (Hz)", 0, full_hz, 0.05, "tail beat; negative swims backward")
+                self._add_stick(gui, "Turn (°)", 3, tail["deflection_deg"], 1.0, "positive to port")
                 if tail["depth_m_s"]:
-                    self._stick(gui, "Climb (m/s)", 2, tail["depth_m_s"], 0.01, "rate of the wanted depth")
-            for knob in shapes:
-                self._slider(gui, knob, (knob.high - knob.low) / 200)
+                    hint = "rate of change of the depth set-point"
+                    self._add_stick(gui, "Climb (m/s)", 2, tail["depth_m_s"], 0.01, hint)
+            for quantity in shapes:
+                self._add_slider(gui, quantity, (quantity.high - quantity.low) / 200)
 
-    def _stick(self, gui: Any, label: str, stick: int, full: float, step: float, hint: str) -> None:
+    def _add_stick(self, gui: GuiApi, label: str, stick: int, full: float, step: float, hint: str) -> None:
         slider = gui.add_slider(label, min=-full, max=full, step=step, initial_value=0.0, hint=hint)
         self._sticks[label] = slider, stick, full
 
-        def moved(event: Any) -> None:
+        def moved(event: GuiEvent[GuiSliderHandle[float]]) -> None:
             if event.client is not None:
-                self._told[label] = slider.value
-                self._take_in_hand()
+                self._shown[label] = slider.value
+                if not self._manual:
+                    self._request_mode("manual")
+                self._send_sticks()
 
-        self._told[label] = slider.value
+        self._shown[label] = slider.value
         slider.on_update(moved)
 
-    def _take_in_hand(self) -> None:
-        if not self._manual:
-            self._ask_mode("manual")
-        self._hold_sticks()
-
-    def _hold_sticks(self) -> None:
+    def _send_sticks(self) -> None:
         shares = [0.0] * 4
         for slider, stick, full in self._sticks.values():
             shares[stick] = min(max(float(slider.value) / full, -1.0), 1.0)
-        self._tell("sticks", *shares)
+        self._send("sticks", *shares)
         self._sticks_at_s = time.monotonic()
 
-    def _parameters(self, gui: Any) -> None:
-        """A slider each number that the file marks as tunable, but for those that a knob of the gait turns alone."""
-        alone = {knob.names[0] for _, knob in self._sliders if len(knob.names) == 1}
+    def _add_parameters(self, gui: GuiApi) -> None:
+        """Adds a slider for each tunable parameter that no slider of the gait changes alone."""
+        alone = {quantity.names[0] for _, quantity in self._sliders if len(quantity.names) == 1}
         rest = [param for name, param in self._params.items() if name not in alone]
         if not rest:
             return
         with gui.add_folder("Parameters", expand_by_default=False):
             for param in rest:
                 low, high = float(param["low"]), float(param["high"])
-                whole = param.get("kind") == "int"
                 label = param["name"].lower() + (f" ({param['unit']})" if param["unit"] else "")
-                knob = Knob(label, low, high, param.get("about") or "", (param["name"],))
-                self._slider(gui, knob, 1.0 if whole else (high - low) / 200)
+                quantity = Quantity(label, low, high, param.get("about") or "", (param["name"],))
+                self._add_slider(gui, quantity, 1.0 if param.get("kind") == "int" else (high - low) / 200)
 
-    def _slider(self, gui: Any, knob: Knob, step: float) -> None:
+    def _add_slider(self, gui: GuiApi, quantity: Quantity, step: float) -> None:
         slider = gui.add_slider(
-            knob.label, min=knob.low, max=knob.high, step=step or 1.0,
-            initial_value=_within(knob, knob.shown(self._values[self.vehicle])), hint=knob.about,
+            quantity.label, min=quantity.low, max=quantity.high, step=step or 1.0, initial_value=self._value(quantity),
+            hint=quantity.about,
         )  # fmt: skip
-        self._sliders.append((slider, knob))
+        self._sliders.append((slider, quantity))
+        self._shown[quantity.label] = slider.value
 
-        self._told[knob.label] = slider.value
-
-        def moved(event: Any) -> None:
-            if event.client is not None:  # a hand, and not what was heard
-                self._told[knob.label] = slider.value
-                for name, value in knob.orders(float(event.target.value), self._values[self.vehicle]):
-                    self._tell(
+        def moved(event: GuiEvent[GuiSliderHandle[float]]) -> None:
+            if event.client is not None:  # a user, not this panel
+                self._shown[quantity.label] = slider.value
+                for name, value in quantity.changes(float(slider.value), self._values[self.vehicle]):
+                    self._send(
                         "set", name, round(value) if self._params[name].get("kind") == "int" else value
                     )
 
         slider.on_update(moved)
 
-    def _rehearsal(self, gui: Any) -> None:
-        """What can befall this vehicle in a simulation: chosen, or in words."""
+    def _add_faults(self, gui: GuiApi) -> None:
+        """Adds fault injection into a simulation: chosen from lists, or as text."""
         fits: dict[str, list[str]] = {}
         for (name, target), kind in possible_faults(self._run.vehicle).items():
             if not kind.needs:
                 fits.setdefault(name, []).append(target)
-        name, target = LIKELY
+        name, target = FIRST_FAULT
         if target not in fits.get(name, ()):
             name, target = next((name, targets[0]) for name, targets in fits.items())
-        with gui.add_folder("Rehearse a fault"):
+        with gui.add_folder("Inject a fault"):
             kinds = gui.add_dropdown("Kind", tuple(fits), initial_value=name)
-            targets = gui.add_dropdown("Of", tuple(fits[name]), initial_value=target)
-            lasts = gui.add_dropdown("For how long", tuple(LASTS), initial_value="5 s")
-            text = gui.add_text("Fault", "", hint="KIND:TARGET@AT+FOR/PERIOD*SIZE, seconds; docs/faults.md")
-            begin = gui.add_button("Let it happen", color="orange")
+            targets = gui.add_dropdown("Target", tuple(fits[name]), initial_value=target)
+            durations = gui.add_dropdown("Duration", tuple(DURATIONS), initial_value="5 s")
+            text = gui.add_text(
+                "Fault", "", hint="KIND:TARGET@AT+FOR/PERIOD*SIZE, seconds; see docs/faults.md"
+            )
+            inject = gui.add_button("Inject", color="orange")
 
-        def write(_: Any = None) -> None:
+        def write(_: object = None) -> None:
             if tuple(targets.options) != tuple(fits[kinds.value]):
                 before = targets.value
                 targets.options = tuple(fits[kinds.value])
-                targets.value = before if before in fits[kinds.value] else fits[kinds.value][0]
-            for_s = LASTS[lasts.value]
-            text.value = f"{kinds.value}:{targets.value}+{for_s:g}"
+                set_value(targets, before if before in fits[kinds.value] else fits[kinds.value][0])
+            set_value(text, f"{kinds.value}:{targets.value}+{DURATIONS[durations.value]:g}")
 
-        for choice in (kinds, targets, lasts):
+        for choice in (kinds, targets, durations):
             choice.on_update(write)
         write()
-        begin.on_click(lambda _: self._line.rehearse(self.vehicle, text.value))
+        inject.on_click(lambda _: self._source.inject_fault(self.vehicle, text.value))
 
-    def _tell(self, kind: str, *values: Any) -> None:
-        if self.vehicle in self._line.controls:
-            self._line.send(self.vehicle, kind, *values)
+    def _send(self, kind: str, *values: Any) -> None:
+        if self.vehicle in self._source.controls:
+            self._source.send(self.vehicle, kind, *values)
 
     def choose(self, vehicle: str) -> None:
-        """Another vehicle is steered from now on; the one before keeps what it was told last."""
+        """Controls another vehicle from now on; the one before keeps its last command."""
         self.vehicle, self._manual = vehicle, False
         self._show_values()
 
-    def keep(self, snapshot: Snapshot, looked_at: bool) -> None:
-        """As long as somebody looks, sticks are heard; without anybody the vehicle's own failsafe takes over."""
-        self._hear_orders()
+    def update(self, snapshot: Snapshot, viewed: bool) -> None:
+        """Updates the sliders; in mode manual it repeats the sticks while a browser is connected.
+
+        Without a browser the vehicle's link timeout takes over.
+        """
+        self._read_events()
         if not self._manual:
-            self._show_commanded(snapshot)
+            self._show_set_points(snapshot)
             return
-        if not looked_at:
+        if not viewed:
             return
         if (
             self._run.mode(snapshot, self.vehicle) not in ("manual", None)
             and time.monotonic() > self._sticks_at_s + 1.0
         ):
-            self._manual = False  # somebody else, or a failsafe, has another mode
+            self._manual = False  # another user, or a failsafe, has changed the mode
             return
         if time.monotonic() >= self._sticks_at_s + STICKS_S:
-            self._hold_sticks()
+            self._send_sticks()
 
-    def _show_commanded(self, snapshot: Snapshot) -> None:
-        """Frequency and turn that are commanded, so that taking it in hand changes nothing but what is moved."""
+    def _show_set_points(self, snapshot: Snapshot) -> None:
+        """Shows frequency and turn set-points, so that switching to manual changes only what the user moves."""
         for label, field, unit in (
             ("Frequency (Hz)", "want_frequency_hz", 1.0),
             ("Turn (°)", "want_deflection_rad", math.degrees(1.0)),
@@ -202,42 +210,43 @@ class ControlPanel:
             value = self._run.value(snapshot, f"/{self.vehicle}/state", field)
             if label in self._sticks and value is not None:
                 slider, _, full = self._sticks[label]
-                self._put(label, slider, min(max(round(value * unit, 3), -full), full))
+                self._show(label, slider, min(max(round(value * unit, 3), -full), full))
 
-    def _hear_orders(self) -> None:
-        """Parameters that were set, whoever did it, or loaded in the first tick."""
-        events = self._line.events
-        fresh, self._heard = events[self._heard :], len(events)
+    def _read_events(self) -> None:
+        """Reads parameters that any source has set, or that were loaded in the first tick."""
+        events = self._source.events
+        fresh, self._events_read = events[self._events_read :], len(events)
         changed = False
         for event in fresh:
             details = event.details
             if event.kind != "order" or details.get("refused") or details.get("vehicle") not in self._values:
                 continue
-            values, given = self._values[details["vehicle"]], details.get("values") or ()
-            pairs = given[0] if details.get("kind") == "load" else [given]
+            values, given = self._values[details["vehicle"]], details.get("values") or []
             if details.get("kind") in ("set", "load"):
+                pairs = given[0] if details["kind"] == "load" else [given]
                 values.update({name: float(value) for name, value in pairs if name in values})
                 changed = True
         if changed:
             self._show_values()
 
     def _show_values(self) -> None:
-        for slider, knob in self._sliders:
-            self._put(knob.label, slider, _within(knob, knob.shown(self._values[self.vehicle])))
+        for slider, quantity in self._sliders:
+            self._show(quantity.label, slider, self._value(quantity))
 
-    def _put(self, label: str, slider: Any, value: float) -> None:
-        """Unless a hand has moved it: of that this panel is told a little later, and it reads the slider then."""
-        if slider.value == self._told[label] and abs(slider.value - value) > 1e-9:
-            slider.value = value
-            self._told[label] = slider.value
+    def _value(self, quantity: Quantity) -> float:
+        """Returns the current value of a quantity, within the range of its slider."""
+        return min(max(quantity.value(self._values[self.vehicle]), quantity.low), quantity.high)
 
-
-def _within(knob: Knob, value: float) -> float:
-    return min(max(value, knob.low), knob.high)
+    def _show(self, label: str, slider: GuiSliderHandle[float], value: float) -> None:
+        """Moves a slider unless a user has just moved it; that call comes later and reads the slider then."""
+        if slider.value == self._shown[label] and abs(slider.value - value) > 1e-9:
+            set_value(slider, value)
+            self._shown[label] = slider.value
 
 
 def _modes(run: Run) -> list[str]:
-    """Of this vehicle in this scenario, as its loop has them."""
+    """Returns the modes of the vehicle in this scenario."""
     from caudal.tools.vehicle_run.config import NullDriver
 
-    return run.vehicle.build_loop(run.scenario, NullDriver()).handler.modes
+    modes: list[str] = run.vehicle.build_loop(run.scenario, NullDriver()).handler.modes
+    return modes

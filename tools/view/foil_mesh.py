@@ -1,7 +1,7 @@
-"""Foils as fins: of their true area, on their bodies, in the outline that such a fin usually has.
+"""Meshes of foils: fins with their true area and a typical outline.
 
-The plant knows a foil's area, the way of its chord and its normal. Where it hangs on its body says what it is: beside
-its joint a wing, behind it a tail fin, on both sides of it a pair.
+The plant holds the area of a foil, the direction of its chord and its normal. Its position on the body decides the
+outline: a wing to the side of the joint, a tail fin behind it, a pair on both sides.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from caudal.sim_plant.tables.tree import Body, Ellipsoid
 from caudal.sim_plant.tables.water import Foil
 from caudal.tools.view.mesh import Mesh, plate
 
-THIN = 0.15  # a hull's thickness by its length below which its foil is all there is to see
-ASIDE = 0.25  # of its size: so far from its joint a foil hangs on one side
-# corners: share of the chord from the front, share of the span from the joint's side (of pairs and tails: either way)
-WING = (
+Outline = tuple[tuple[float, float], ...]
+
+THIN = 0.15  # thickness by length of a hull, below which its foil is drawn instead
+ASIDE = 0.25  # distance from the joint, by the size of the foil, beyond which the foil is on one side
+# corners: share of the chord from the front, share of the span from the joint (pairs and tails: from the centre)
+WING: Outline = (
     (0.02, -0.2),
     (0.0, 0.12),
     (0.2, 0.75),
@@ -25,8 +27,8 @@ WING = (
     (1.02, 0.1),
     (1.0, -0.2),
 )
-TAIL = ((0.0, 0.12), (0.45, 0.3), (1.0, 0.5), (0.82, 0.0), (1.0, -0.5), (0.45, -0.3), (0.0, -0.12))
-PAIR = (
+TAIL: Outline = ((0.0, 0.12), (0.45, 0.3), (1.0, 0.5), (0.82, 0.0), (1.0, -0.5), (0.45, -0.3), (0.0, -0.12))
+PAIR: Outline = (
     (0.0, 0.1),
     (0.5, 0.45),
     (0.95, 0.5),
@@ -39,17 +41,17 @@ PAIR = (
 
 
 def fins(body: Body) -> list[Mesh]:
-    """Of every foil that is more than its hull's own lift, in the body's frame."""
-    return [_fin(body, foil) for foil in body.foil if _seen(body, foil)]
+    """Makes a fin for every foil that is not part of a thick hull, in the body's frame."""
+    return [_fin(body, foil) for foil in body.foil if _visible(body, foil)]
 
 
-def covered(body: Body) -> bool:
-    """Its hull is as thin as a foil of it, which is drawn instead."""
-    return isinstance(body.hull, Ellipsoid) and any(_seen(body, foil) for foil in body.foil)
+def replaces_hull(body: Body) -> bool:
+    """Returns whether a foil is drawn instead of the hull, because the hull is thin."""
+    return isinstance(body.hull, Ellipsoid) and any(_visible(body, foil) for foil in body.foil)
 
 
 def _axes(foil: Foil) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """To the leading edge, along the span, off the plane."""
+    """Returns unit vectors towards the leading edge, along the span, and normal to the plane."""
     chord = np.array(foil.chord, dtype=float)
     chord /= np.linalg.norm(chord)
     normal = np.array(foil.normal, dtype=float)
@@ -58,7 +60,7 @@ def _axes(foil: Foil) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return chord, np.cross(normal, chord), normal
 
 
-def _seen(body: Body, foil: Foil) -> bool:
+def _visible(body: Body, foil: Foil) -> bool:
     if not isinstance(body.hull, Ellipsoid):
         return True
     half = np.array(body.hull.semi_axes_m)
@@ -68,18 +70,18 @@ def _seen(body: Body, foil: Foil) -> bool:
 def _fin(body: Body, foil: Foil) -> Mesh:
     chord, span, normal = _axes(foil)
     if isinstance(body.hull, Ellipsoid):
-        half, middle = np.array(body.hull.semi_axes_m), np.array(body.hull.at_m)
+        half, centre = np.array(body.hull.semi_axes_m), np.array(body.hull.at_m)
         chord_m = 2 * float(np.linalg.norm(half * chord))
         thick_m = 2 * float(np.linalg.norm(half * normal))
     else:  # the centre of pressure is a quarter of the chord behind the leading edge
         chord_m = foil.chord_m or float(np.sqrt(foil.area_m2))
-        middle, thick_m = np.array(foil.at_m) - 0.25 * chord_m * chord, 0.06 * chord_m
+        centre, thick_m = np.array(foil.at_m) - 0.25 * chord_m * chord, 0.06 * chord_m
     span_m = foil.area_m2 / chord_m
-    front = middle + 0.5 * chord_m * chord
-    aside, behind = float(middle @ span), -float(middle @ chord)
+    front = centre + 0.5 * chord_m * chord
+    aside, behind = float(centre @ span), -float(centre @ chord)
     if abs(aside) > ASIDE * span_m:
         outline, span = WING, span * np.sign(aside)
-        front = front - span * (front @ span)  # it begins where it is hinged
+        front = front - span * (front @ span)  # starts at the hinge
     else:
         outline = TAIL if behind > ASIDE * chord_m else PAIR
     share = np.array(outline)
@@ -91,7 +93,7 @@ def _fin(body: Body, foil: Foil) -> Mesh:
 
 
 def _area(corners: np.ndarray) -> float:
-    """Of a plane outline, but for what lies inside the body that it is hinged on."""
+    """Returns the area of a plane outline outside the body that it is hinged on."""
     kept = corners.copy()
     if kept[:, 1].min() > -0.3:
         kept[:, 1] = np.maximum(kept[:, 1], 0.0)

@@ -1,4 +1,4 @@
-"""A browser without a window, which renders where nobody looks: for pictures and films of a view."""
+"""A browser without a window, which renders screenshots and videos of a view."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import TracebackType
 from caudal.tools.common.output import UsageError
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# No call to anybody, no sandbox it could not have as root, and rendering on the processor where there is no card.
+# No network traffic, no sandbox (impossible as root), and rendering on the processor without a graphics card.
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-extensions", "--mute-audio", "--hide-scrollbars",
@@ -22,32 +22,36 @@ FLAGS = (
 
 
 def find() -> str:
+    """Returns the path of an installed browser."""
     for name in (os.environ.get("CAUDAL_BROWSER", ""), *NAMES):
         if name and (path := shutil.which(name)):
             return path
     raise UsageError(
-        "pictures and films need a browser to render them; install chromium ('sudo apt-get install chromium'), "
-        "or name one in CAUDAL_BROWSER"
+        "screenshots and videos need a browser; install chromium ('sudo apt-get install chromium') or name another "
+        "one in CAUDAL_BROWSER"
     )
 
 
-class Headless:
-    """Opens a page, and keeps it open."""
+class HeadlessBrowser:
+    """A browser that opens a page and keeps it open."""
 
     def __init__(self, url: str, width: int, height: int) -> None:
         self._home = tempfile.TemporaryDirectory(prefix="caudal-browser-", ignore_cleanup_errors=True)
         size = f"--window-size={width},{height}"
-        words = [find(), *FLAGS, size, f"--user-data-dir={self._home.name}", url]
-        self._process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = [find(), *FLAGS, size, f"--user-data-dir={self._home.name}", url]
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     @property
     def ended(self) -> bool:
+        """Whether the browser has exited."""
         return self._process.poll() is not None
 
-    def __enter__(self) -> Headless:
+    def __enter__(self) -> HeadlessBrowser:
+        """Returns itself."""
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        """Ends the browser and deletes its files."""
         self._process.terminate()
         try:
             self._process.wait(10)

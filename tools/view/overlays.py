@@ -1,33 +1,35 @@
-"""What is drawn on and round a vehicle that is no part of it: trail, name, sonar, forces, what it wants, its target."""
+"""Overlays on and around a vehicle: trail, sonar beams, set-point, target."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from caudal.tools.log.recorded_run import Run, Snapshot, Source
-from caudal.tools.view.vehicle import DUCT_LONG, Figure, hull_volume, rgb
+from caudal.tools.log.recorded_run import BASE, Run, Snapshot, Source
+from caudal.tools.view.vehicle import rgb
 
-NEAR, FAR, TRAIL, WANT, TARGET = "#d81e1e", "#0a9d6a", "#1466c2", "#ffb703", "#ff3d81"
-AHEAD, ASTERN, LIFT, WEIGHT = "#3ddc84", "#ff7b54", "#4cc9f0", "#b8c0ff"
-STEPS = 6  # of a sonar's arc
+if TYPE_CHECKING:
+    from viser import IcosphereHandle, LineSegmentsHandle, MeshHandle, SceneApi
+
+NEAR, FAR, TRAIL, SET_POINT, TARGET = "#d81e1e", "#0a9d6a", "#1466c2", "#ffb703", "#ff3d81"
+STEPS = 6  # segments of a sonar's arc
 FAINT = 0.16
 TRAIL_S = 20.0
-HEAD = 5.0  # of an arrow: its length by its shaft's radius
 
 
 class Trail:
-    """Where it has been, over the last seconds; older parts are fainter."""
+    """The path of a vehicle over the last seconds; older parts are fainter."""
 
-    def __init__(self, scene: Any, name: str) -> None:
+    def __init__(self, scene: SceneApi, name: str) -> None:
         self._scene = scene
         self._name = f"/trails/{name}"
-        self._handle: Any = None
+        self._handle: LineSegmentsHandle | None = None
         self.visible = True
 
     def show(self, source: Source, vehicle: str, time_s: float) -> None:
+        """Shows the trail up to an instant."""
         path = source.trail(vehicle, time_s, TRAIL_S) if self.visible else np.zeros((0, 3))
         if len(path) < 2:
             if self._handle:
@@ -47,10 +49,10 @@ class Trail:
             self._handle.visible = True
 
 
-class Sonar:
-    """Wedges of range sensors, as far as they hear: red near, green far, faint where there is no echo; rims are not."""
+class SonarBeams:
+    """Wedges of range sensors up to their echoes: red is near, green is far, faint is no echo."""
 
-    def __init__(self, scene: Any, run: Run, name: str) -> None:
+    def __init__(self, scene: SceneApi, run: Run, name: str) -> None:
         self._run = run
         self._topic = f"/{name}/counts"
         self._beams = [
@@ -58,14 +60,14 @@ class Sonar:
             for sensor in run.vehicle.settings["sensors"]
             if sensor.get("place")
         ]
-        self._heard = {beam[0]: beam[1]["range_m"] for beam in self._beams}
+        self._range_m = {beam[0]: beam[1]["range_m"] for beam in self._beams}
         self._scene, self._name = scene, name
-        self._handles: list[Any] = []
-        self._rims: list[Any] = []
+        self._handles: list[MeshHandle] = []
+        self._rims: list[LineSegmentsHandle] = []
         self._visible = False
 
     def _draw(self) -> None:
-        """Dozens of shapes, which a browser that opens the page is spared until somebody wants to see them."""
+        """Adds the shapes only when they are first shown, as they slow down the opening of the page."""
         for sensor, place, *_ in self._beams:
             vertices = _wedge(place, place["range_m"])
             faces = np.array([[0, k + 1, k + 2] for k in range(STEPS)])
@@ -83,10 +85,12 @@ class Sonar:
             )  # fmt: skip
 
     def __bool__(self) -> bool:
+        """Returns whether the vehicle has range sensors."""
         return bool(self._beams)
 
     @property
     def visible(self) -> bool:
+        """Whether the beams are shown."""
         return self._visible
 
     @visible.setter
@@ -98,7 +102,7 @@ class Sonar:
             handle.visible = visible
 
     def show(self, snapshot: Snapshot) -> None:
-        """A reading stays until the next: sensors speak less often than the loop ticks."""
+        """Shows the readings of a snapshot; a beam keeps its last reading, as sensors are slower than the loop."""
         if not self._visible:
             return
         for (sensor, place, per_count, zero), handle, rim in zip(
@@ -108,20 +112,21 @@ class Sonar:
             if counts is None:
                 continue
             range_m = min((counts - zero) * per_count, place["range_m"])
-            if abs(range_m - self._heard[sensor]) < 0.004:
+            if abs(range_m - self._range_m[sensor]) < 0.004:
                 continue
-            self._heard[sensor] = range_m
+            self._range_m[sensor] = range_m
             share = range_m / place["range_m"]
-            handle.vertices = _wedge(place, range_m)
+            wedge = _wedge(place, range_m)
             near, far = np.array(rgb(NEAR)), np.array(rgb(FAR))
-            handle.color = tuple(int(c) for c in near + (far - near) * min(1.0, 1.4 * share))
+            red, green, blue = (int(c) for c in near + (far - near) * min(1.0, 1.4 * share))
+            handle.vertices, handle.color = wedge, (red, green, blue)
             handle.opacity = FAINT if share >= 0.999 else 0.4 + 0.3 * (1 - share)
-            rim.points, rim.colors = _rim(handle.vertices, handle.color)
+            rim.points, rim.colors = _rim(wedge, (red, green, blue))
 
 
 def _wedge(place: dict[str, float], range_m: float) -> np.ndarray:
-    middle, half = math.radians(place["bearing_deg"]), math.radians(place["half_angle_deg"])
-    angles = np.linspace(middle - half, middle + half, STEPS + 1)
+    centre, half = math.radians(place["bearing_deg"]), math.radians(place["half_angle_deg"])
+    angles = np.linspace(centre - half, centre + half, STEPS + 1)
     x = place["x_m"] + range_m * np.cos(angles)
     y = place["y_m"] + range_m * np.sin(angles)
     rim = np.column_stack([x, y, np.zeros_like(x)])
@@ -129,126 +134,27 @@ def _wedge(place: dict[str, float], range_m: float) -> np.ndarray:
 
 
 def _rim(wedge: np.ndarray, colour: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """(segment, 2, 3): once round it; and colours."""
+    """Returns the segments (segment, 2, 3) around a wedge, and their colours."""
     segments = np.stack([wedge, np.roll(wedge, -1, axis=0)], axis=1)
     return segments, np.full(segments.shape, colour, dtype=np.uint8)
 
 
-class Pushes:
-    """Arrows: what thrusters push with, and on demand weight and lift of each body."""
+def set_point_m(run: Run, snapshot: Snapshot, name: str) -> np.ndarray | None:
+    """Returns the position set-point of a vehicle in world axes; None without one."""
+    x_m, y_m, depth_m = (run.value(snapshot, f"/{name}/state", f"want_{field}") for field in BASE[:3])
+    return None if x_m is None or y_m is None or depth_m is None else np.array([x_m, y_m, -depth_m])
 
-    def __init__(self, scene: Any, run: Run, name: str, figure: Figure) -> None:
+
+class SetPointMarker:
+    """A ball at the position set-point of a vehicle."""
+
+    def __init__(self, scene: SceneApi, run: Run, name: str, length_m: float) -> None:
         self._run = run
-        self._topic = f"/{name}/truth"
-        self._figure = figure
-        self._name = name
-        self._scene = scene
-        self._handle: Any = None
-        self.thrust = bool(figure.thrusters)
-        self.others = False
-        self._full_n = _full_push_n(run)
-        self._thick_m = 0.008 * figure.length_m
-
-    def show(
-        self, snapshot: Snapshot, turns: np.ndarray, places: np.ndarray, turn: np.ndarray, height_m: float
-    ) -> None:
-        arrows, tints = [], []
-        long_m = 0.4 * self._figure.length_m
-        if self.thrust:
-            for thruster, (body, at_m, axis, radius_m) in self._figure.thrusters.items():
-                push_n = self._run.value(snapshot, self._topic, f"{thruster}_n")
-                if push_n is None or abs(push_n) < 0.01 * self._full_n:
-                    continue
-                start = places[body] + turns[body] @ at_m
-                least_m = (
-                    0.5 * DUCT_LONG * radius_m + 1.5 * HEAD * self._thick_m
-                )  # its head is outside its duct
-                drawn_m = math.copysign(least_m, push_n) + long_m * _seen(push_n / self._full_n)
-                arrows.append((start, start + turns[body] @ axis * drawn_m))
-                tints.append(rgb(AHEAD if push_n > 0 else ASTERN))
-        if self.others:
-            for start, force_n, tint in self._standing(turns, places, turn, height_m):
-                arrows.append((start, start + force_n))
-                tints.append(rgb(tint))
-        if not arrows:
-            if self._handle:
-                self._handle.visible = False
-            return
-        points = np.array(arrows, dtype=np.float32)
-        colours = np.array(tints, dtype=np.uint8)
-        if self._handle is not None and len(self._handle.points) == len(points):
-            self._handle.points, self._handle.colors, self._handle.visible = points, colours, True
-            return
-        self._handle = self._scene.add_arrows(
-            f"/{self._name}/pushes",
-            points,
-            colours,
-            shaft_radius=self._thick_m,
-            head_radius=2.4 * self._thick_m,
-            head_length=HEAD * self._thick_m,
-        )
-
-    def _standing(self, turns: np.ndarray, places: np.ndarray, turn: np.ndarray, height_m: float) -> list:
-        """Weight at each body's centre of mass and lift at its hull's middle, to one scale, in the base's frame."""
-        plant = self._run.vehicle.plant
-        if plant.tree is None:
-            return []
-        down = turn.T @ np.array([0.0, 0.0, -1.0])
-        weights = [body.mass_kg for body in plant.tree.body]
-        scale = 0.35 * self._figure.length_m / max(weights)
-        found = []
-        for body in plant.tree.body:
-            k = self._figure.skeleton.place[body.name]
-            if body.mass_kg:
-                found.append(
-                    (places[k] + turns[k] @ np.array(body.com_m), down * body.mass_kg * scale, WEIGHT)
-                )
-            if body.hull is not None:
-                middle, volume_m3 = hull_volume(body.hull)
-                at = places[k] + turns[k] @ middle
-                share = immersed(body.hull, turn @ turns[k], height_m + (turn @ at)[2])
-                lifted_kg = plant.tree.density_kg_m3 * volume_m3 * share
-                if lifted_kg:
-                    found.append((at, -down * lifted_kg * scale, LIFT))
-        return found
-
-
-def _seen(share: float) -> float:
-    """Small pushes stay visible."""
-    return math.copysign(min(1.0, abs(share)) ** 0.7, share)
-
-
-def _full_push_n(run: Run) -> float:
-    """The most that a controller may ask of a thruster."""
-    return max((a["max_n"] for a in run.vehicle.settings["actuators"] if a["map"] == "thruster"), default=1.0)
-
-
-def immersed(hull: Any, turn: np.ndarray, height_m: float) -> float:
-    """Share of a hull below a level surface, its middle `height_m` above it.
-
-    Of an ellipsoid exactly, by the cap that a plane cuts off; of a tube by that of the ellipsoid of its size.
-    """
-    if hasattr(hull, "semi_axes_m"):
-        semi = np.array(hull.semi_axes_m)
-    else:
-        half_m = 0.5 * float(np.linalg.norm(np.subtract(hull.to_m, hull.from_m)))
-        along = np.subtract(hull.to_m, hull.from_m) / (2 * half_m)
-        semi = hull.radius_m * np.ones(3) + (half_m - hull.radius_m) * np.abs(along)
-    reach = float(np.linalg.norm(semi * turn[2]))
-    h = np.clip(-height_m / reach, -1, 1)
-    return float((2 + 3 * h - h**3) / 4)
-
-
-class Wanted:
-    """Where guidance wants the vehicle, as a ball."""
-
-    def __init__(self, scene: Any, run: Run, name: str, length_m: float) -> None:
-        self._run = run
-        self._topic = f"/{name}/state"
-        self._ball = scene.add_icosphere(
+        self._vehicle = name
+        self._ball: IcosphereHandle = scene.add_icosphere(
             f"/wants/{name}",
             radius=0.06 * length_m,
-            color=rgb(WANT),
+            color=rgb(SET_POINT),
             opacity=0.85,
             visible=False,
             cast_shadow=False,
@@ -256,25 +162,25 @@ class Wanted:
         self.visible = True
 
     def show(self, snapshot: Snapshot) -> None:
-        at = [self._run.value(snapshot, self._topic, f"want_{field}") for field in ("x_m", "y_m", "depth_m")]
-        there = self.visible and all(value is not None for value in at)
-        self._ball.visible = there
-        if there:
-            x_m, y_m, depth_m = at
-            self._ball.position = (x_m, y_m, -depth_m)  # type: ignore[operator]
+        """Moves the ball to the set-point of a snapshot; hides it without one."""
+        at_m = set_point_m(self._run, snapshot, self._vehicle) if self.visible else None
+        self._ball.visible = at_m is not None
+        if at_m is not None:
+            self._ball.position = at_m
 
 
-class Targeted:
-    """The moving target of a pursuit."""
+class TargetMarker:
+    """A ball at the moving target of a pursuit."""
 
-    def __init__(self, scene: Any, run: Run) -> None:
+    def __init__(self, scene: SceneApi, run: Run) -> None:
         self._run = run
         self._depth_m = run.vehicle.plant.depth_m
-        self._handle = None
+        self._handle: IcosphereHandle | None = None
         if run.has("/target/truth", "x_m"):
             self._handle = scene.add_icosphere("/target", radius=0.05, color=rgb(TARGET), cast_shadow=True)
 
     def show(self, snapshot: Snapshot) -> None:
+        """Moves the ball to the target of a snapshot."""
         if self._handle is None:
             return
         x_m, y_m = (self._run.value(snapshot, "/target/truth", field) for field in ("x_m", "y_m"))

@@ -1,4 +1,4 @@
-"""The page: scene and panels together, kept up with moments as they come."""
+"""The page of a view: scene and panels, updated with each snapshot."""
 
 from __future__ import annotations
 
@@ -7,37 +7,40 @@ import io
 import logging
 import socket
 import time
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import viser
 
+from caudal.onboard.log.reader import Event
 from caudal.tools.common import output
 from caudal.tools.log.live_run import LiveSource
 from caudal.tools.log.recorded_run import RecordedRun, Run, Snapshot
 from caudal.tools.view.control_panel import ControlPanel
 from caudal.tools.view.force_arrows import WATER_HINT
-from caudal.tools.view.scene import FOV_RAD, Stage
-from caudal.tools.view.status_panels import LightsPanel, NewsPanel, StatePanel, TimingPanel
-from caudal.tools.view.timeline import TimeLine
-from caudal.tools.view.video import encoded, film_of, render
+from caudal.tools.view.handles import set_value
+from caudal.tools.view.scene import FOV_RAD, Scene, VehicleView
+from caudal.tools.view.status_panels import EventsPanel, FailsafePanel, StatePanel, TimingPanel
+from caudal.tools.view.timeline import Timeline
+from caudal.tools.view.video import Size, encoded, render, video_bytes
 from caudal.tools.view.world import PLAN_S
 
-SHOWS_A_SECOND = 30
-WORDS_A_SECOND = 6
-OPENED = 1.3, 0.6  # a window's width by its height, and how much of it panels leave free
-PICTURED = 0.82
-PLAN_HINT = f"of a trajectory in time the next {PLAN_S:g} s"
-FORCES_HINT = "of each body, to one scale: pale weight, blue lift"
-FILM_FPS = 25
-LIGHT_HINT = "slow where no graphics card draws"
+UPDATES_PER_S = 30
+PANELS_PER_S = 6
+OPENED = 1.3, 0.6  # width by height of a browser window, and the share of it that panels leave free
+PICTURED = 0.82  # share of a screenshot that the vehicle takes
+PLAN_HINT = f"of a time-based trajectory the next {PLAN_S:g} s"
+FORCES_HINT = "per body, to the same scale: pale weight, blue buoyancy"
+VIDEO_FPS = 25
+LIGHT_HINT = "slow without a graphics card"
+NOBODY = "nothing"  # choice of the camera that follows no vehicle
 
 
 def serve(host: str, port: int) -> viser.ViserServer:
-    """An empty page, for browsers to load while what it will show is read."""
+    """Starts to serve an empty page, which browsers load while the run is read."""
     _check(host, port)
-    logging.getLogger("websockets").setLevel(logging.CRITICAL)  # a browser that goes away is no news
-    with contextlib.redirect_stdout(io.StringIO()):  # it would draw a frame round its address
+    logging.getLogger("websockets").setLevel(logging.CRITICAL)  # a browser that disconnects is not an error
+    with contextlib.redirect_stdout(io.StringIO()):  # viser prints its address in a frame
         try:
             return viser.ViserServer(host=host, port=port, label="caudal", verbose=False)
         except OSError as error:
@@ -47,9 +50,9 @@ def serve(host: str, port: int) -> viser.ViserServer:
 
 
 def _check(host: str, port: int) -> None:
-    """That there is such an address here: viser would take any other one for a port that is taken, and never return."""
+    """Raises UsageError for an address that is not on this machine; viser would search for a free port for ever."""
     if port > 65535:
-        raise output.UsageError(f"--port {port}: there are 65535 of them; take a smaller one")
+        raise output.UsageError(f"--port {port} is out of range; the largest port is 65535")
     try:
         family, kind, *_, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:
@@ -59,12 +62,15 @@ def _check(host: str, port: int) -> None:
         raise output.UsageError(f"the page cannot be served on {host}: {reason}") from error
 
 
-def end(server: viser.ViserServer) -> None:
+def stop(server: viser.ViserServer) -> None:
+    """Stops serving a page."""
     with contextlib.redirect_stdout(io.StringIO()):
         server.stop()
 
 
 class Page:
+    """A page with the scene of a run and its panels."""
+
     def __init__(self, run: Run, server: viser.ViserServer) -> None:
         self.run = run
         self.server = server
@@ -74,237 +80,238 @@ class Page:
             show_logo=False, show_share_button=False, brand_color=(24, 126, 166), control_width="medium"
         )
         self.server.initial_camera.fov = FOV_RAD
-        self.stage = Stage(self.server, run)
+        self.scene = Scene(self.server, run)
         self._vehicle = run.names[0]
-        self._time_line: TimeLine | None = None
-        self._helm: ControlPanel | None = None
+        self._control_panel: ControlPanel | None = None
         self._recorded: RecordedRun | None = None
-        self._told_news = 0
-        self._words_s = 0.0
+        self._events_read = 0
+        self._panels_s = 0.0
         self._due_s = 0.0
-        self._last: tuple | None = None
-        self._stale = 0  # counts what a person has changed: the same moment has to be shown again
-        self._moment: Snapshot | None = None
-        self._build(gui)
-
-    def _build(self, gui: Any) -> None:
-        if len(self.run.names) > 1:
-            chosen = gui.add_dropdown("Vehicle", tuple(self.run.names))
-            chosen.on_update(lambda _: self._choose(chosen.value))
+        self._shown: tuple[float, int] | None = None
+        self._framed = False
+        self._changes = 0  # of options: the same snapshot has to be shown again
+        self._snapshot: Snapshot | None = None
+        self._recording = False
+        if len(run.names) > 1:
+            vehicle = gui.add_dropdown("Vehicle", tuple(run.names))
+            vehicle.on_update(lambda _: self._choose(vehicle.value))
         self._tabs = gui.add_tab_group()
         with self._tabs.add_tab("Vehicle"):
-            self._state = StatePanel(gui, self.run)
+            self._state = StatePanel(gui, run)
             with gui.add_folder("Failsafes"):
-                self._lights = LightsPanel(gui, self.run)
+                self._failsafes = FailsafePanel(gui, run)
             with gui.add_folder("Loop"):
-                self._timing = TimingPanel(gui, self.run)
+                self._timing = TimingPanel(gui, run)
             with gui.add_folder("Events"):
-                self._news = NewsPanel(gui)
-        self._show_tab(gui)
-        with self._tabs.add_tab("Picture"):
-            self._picture_tab(gui)
+                self._events = EventsPanel(gui)
+        with self._tabs.add_tab("Show"):
+            self._add_options(gui)
+        with self._tabs.add_tab("Export"):
+            self._add_export(gui)
 
-    def _show_tab(self, gui: Any) -> None:
-        casts = list(self.stage.casts.values())
+    def _add_options(self, gui: viser.GuiApi) -> None:
+        scene, vehicles = self.scene, list(self.scene.vehicles.values())
 
-        def switch(label: str, start: bool, what: Any, hint: str | None = None) -> Any:
+        def option(
+            label: str, start: bool, apply: Callable[[bool], None], hint: str | None = None
+        ) -> viser.GuiCheckboxHandle:
             box = gui.add_checkbox(label, start, hint=hint)
 
-            def change(_: Any) -> None:
-                what(box.value)
-                self._stale += 1
+            def change(_: object) -> None:
+                apply(box.value)
+                self._changes += 1
 
             box.on_update(change)
             return box
 
-        def each(what: str, part: str) -> Any:
-            return lambda on: [setattr(getattr(cast, part), what, on) for cast in casts]
+        def of_each(part: Callable[[VehicleView], object], what: str = "visible") -> Callable[[bool], None]:
+            def apply(on: bool) -> None:
+                for vehicle in vehicles:
+                    setattr(part(vehicle), what, on)
 
-        with self._tabs.add_tab("Show"):
-            follow = gui.add_dropdown(
-                "Camera goes along with", ("nothing", *self.run.names), initial_value="nothing"
-            )
-            follow.on_update(lambda _: self.stage.follow(None if follow.value == "nothing" else follow.value))
-            self._follow = follow
-            if self.stage.world.pool:
-                gui.add_button("See the whole pool").on_click(lambda event: self._see_all(event.client))
-            self._light = switch("Shadows and reflections", False, self.stage.light, LIGHT_HINT)
-            switch("Water", True, lambda on: setattr(self.stage.world.surface, "visible", on))
-            switch("Trails", True, each("visible", "trail"))
-            switch("Names", True, each("visible", "label"))
-            switch("What is wanted", True, each("visible", "wanted"))
-            if self.stage.world.plan is not None:
-                switch(
-                    "Planned way", True, lambda on: setattr(self.stage.world.plan, "visible", on), PLAN_HINT
-                )
-            self._sonar = switch("Sonar", False, each("visible", "sonar")) if casts[0].sonar else None
-            if casts[0].figure.thrusters:
-                switch("Thrust", True, each("thrust", "pushes"), "green ahead, red astern; longer is more")
-            self._forces = (
-                switch("Weight and lift", False, each("others", "pushes"), FORCES_HINT)
-                if self.run.vehicle.plant.tree
-                else None
-            )
-            self._water = (
-                switch("Water's forces", False, each("visible", "forces"), WATER_HINT)
-                if self.stage.water
-                else None
-            )
+            return apply
 
-    def choose(self, sonar: bool, forces: bool, light: bool) -> None:
-        self._light.value = light
-        if sonar and self._sonar:
-            self._sonar.value = True
-        if forces and self._forces:
-            self._forces.value = True
-        if forces and self._water:
-            self._water.value = True
+        self._follow = gui.add_dropdown("Camera follows", (NOBODY, *self.run.names), initial_value=NOBODY)
+        self._follow.on_update(
+            lambda _: scene.follow(None if self._follow.value == NOBODY else self._follow.value)
+        )
+        if scene.world.pool:
+            gui.add_button("Show the whole pool").on_click(lambda event: self._show_pool(event.client))
+        self._light = option("Shadows and reflections", False, scene.light, LIGHT_HINT)
+        option("Water", True, lambda on: setattr(scene.world.surface, "visible", on))
+        option("Trails", True, of_each(lambda vehicle: vehicle.trail))
+        option("Names", True, of_each(lambda vehicle: vehicle.label))
+        option("Position set-point", True, of_each(lambda vehicle: vehicle.set_point))
+        if plan := scene.world.plan:
+            option("Planned path", True, lambda on: setattr(plan.handle, "visible", on), PLAN_HINT)
+        self._sonar = self._weight = self._water = None
+        if vehicles[0].sonar:
+            self._sonar = option("Sonar", False, of_each(lambda vehicle: vehicle.sonar))
+        if vehicles[0].meshes.thrusters:
+            hint = "green ahead, red astern; longer is stronger"
+            option("Thrust", True, of_each(lambda vehicle: vehicle.arrows, "thrust"), hint)
+        if self.run.vehicle.plant.tree:
+            apply = of_each(lambda vehicle: vehicle.arrows, "weight")
+            self._weight = option("Weight and buoyancy", False, apply, FORCES_HINT)
+        if scene.water:
+            apply = of_each(lambda vehicle: vehicle.water_arrows)
+            self._water = option("Forces of the water", False, apply, WATER_HINT)
 
-    def _picture_tab(self, gui: Any) -> None:
-        picture = gui.add_button("Save a picture")
-        picture.on_click(lambda event: self._save_picture(event.client))
-        self._film_s = gui.add_slider("Film (s)", min=1, max=120, step=1, initial_value=10)
-        film = gui.add_button("Save a film", hint="from now on; the browser renders it, picture by picture")
-        film.on_click(lambda event: self._save_film(event.client))
-        self._filming = False
+    def set_options(self, sonar: bool, forces: bool, light: bool) -> None:
+        """Sets options as if a user did; those that the run does not have stay off."""
+        set_value(self._light, light)
+        for box, on in ((self._sonar, sonar), (self._weight, forces), (self._water, forces)):
+            if box and on:
+                set_value(box, True)
+
+    def _add_export(self, gui: viser.GuiApi) -> None:
+        gui.add_button("Save a screenshot").on_click(lambda event: self._save_screenshot(event.client))
+        self._video_s = gui.add_slider("Video (s)", min=1, max=120, step=1, initial_value=10)
+        video = gui.add_button("Save a video", hint="from now on; your browser renders it frame by frame")
+        video.on_click(lambda event: self._save_video(event.client))
 
     def _choose(self, vehicle: str) -> None:
         self._vehicle = vehicle
-        if self._helm:
-            self._helm.choose(vehicle)
-        self._stale += 1
+        if self._control_panel:
+            self._control_panel.choose(vehicle)
+        self._changes += 1
 
-    def add_time_line(self, recorded: RecordedRun) -> TimeLine:
-        """Along the lower edge."""
-        gui = self.server.gui
-        panel = gui.add_panel()
-        with panel.add_tab("Time line"):
-            self._time_line = TimeLine(gui, recorded)
+    def add_timeline(self, recorded: RecordedRun) -> Timeline:
+        """Adds the timeline of a log at the lower edge."""
+        panel = self.server.gui.add_panel()
+        with panel.add_tab("Timeline"):
+            timeline = Timeline(self.server.gui, recorded)
         panel.float(x=15, y=-15, width=460)
         self._recorded = recorded
-        return self._time_line
+        return timeline
 
-    def add_helm(self, line: LiveSource) -> None:
-        if line.controls:
-            with self._tabs.add_tab("Steer"):
-                self._helm = ControlPanel(self.server.gui, self.run, line)
+    def add_control_panel(self, source: LiveSource) -> None:
+        """Adds the control panel if the run accepts commands."""
+        if source.controls:
+            with self._tabs.add_tab("Control"):
+                self._control_panel = ControlPanel(self.server.gui, self.run, source)
 
-    def first_look(self, snapshot: Snapshot) -> None:
-        """Where a browser that opens the page looks from: near the first vehicle, and along with it."""
-        self.stage.show(snapshot)
-        position, at = self.stage.frame(snapshot, *OPENED)
-        self.server.initial_camera.position, self.server.initial_camera.look_at = position, at
-        self._follow.value = self._vehicle
-        self.stage.follow(self._vehicle, at, position)
-        self.server.on_client_connect(self.stage.meet)
+    def open(self, snapshot: Snapshot) -> None:
+        """Shows the first snapshot and lets the camera follow the first vehicle from nearby."""
+        self.scene.show(snapshot)
+        position, aim = self.scene.frame(snapshot, *OPENED)
+        self.server.initial_camera.position, self.server.initial_camera.look_at = position, aim
+        set_value(self._follow, self._vehicle)
+        self.scene.follow(self._vehicle, aim, position)
+        self.server.on_client_connect(self.scene.welcome)
 
-    def put(self, snapshot: Snapshot, client: Any, size: tuple[int, int]) -> None:
-        """This moment to this browser, at once, for a picture; the first says from where it is seen."""
-        if self._last is None:
-            self.stage.show(snapshot)
-            self._last = ()
-            position, at = self.stage.frame(snapshot, size[0] / size[1], PICTURED)
-            client.camera.position, client.camera.look_at, client.camera.fov = position, at, FOV_RAD
-            self.stage.follow(self._vehicle, at)
-        self.stage.show(snapshot)
+    def show_in(self, client: viser.ClientHandle, snapshot: Snapshot, size: Size) -> None:
+        """Shows a snapshot in a browser for a screenshot; the first one sets the camera."""
+        if not self._framed:
+            self.scene.show(snapshot)
+            self._framed = True
+            position, aim = self.scene.frame(snapshot, size[0] / size[1], PICTURED)
+            client.camera.position, client.camera.look_at, client.camera.fov = position, aim, FOV_RAD
+            self.scene.follow(self._vehicle, aim)
+        self.scene.show(snapshot)
 
-    def _see_all(self, client: Any) -> None:
-        self._follow.value = "nothing"
-        self.stage.follow(None)
-        client.camera.position, client.camera.look_at = self.stage.frame_all()
+    def _show_pool(self, client: viser.ClientHandle | None) -> None:
+        set_value(self._follow, NOBODY)
+        self.scene.follow(None)
+        if client:
+            client.camera.position, client.camera.look_at = self.scene.frame_all()
 
-    def keep_up(self, snapshot: Snapshot) -> None:
-        """Show a moment, unless it is what is shown already."""
-        self._moment = snapshot
-        if self._filming:
+    def update(self, snapshot: Snapshot) -> None:
+        """Shows a snapshot unless it is shown already."""
+        self._snapshot = snapshot
+        if self._recording:
             return
-        seen = (snapshot.time_s, self._stale)
-        if seen != self._last:
-            self._last = seen
-            self.stage.show(snapshot)
-            if self._due_s >= self._words_s:
-                self._words_s = self._due_s + 1 / WORDS_A_SECOND
-                self._say(snapshot)
-        elif self._words_s:
-            self._say(snapshot)
-            self._words_s = 0.0
-        if self._helm:
-            self._helm.keep(snapshot, self.looked_at)
+        now = (snapshot.time_s, self._changes)
+        if now != self._shown:
+            self._shown = now
+            self.scene.show(snapshot)
+            if self._due_s >= self._panels_s:
+                self._panels_s = self._due_s + 1 / PANELS_PER_S
+                self._update_panels(snapshot)
+        elif self._panels_s:
+            self._update_panels(snapshot)
+            self._panels_s = 0.0
+        if self._control_panel:
+            self._control_panel.update(snapshot, self.viewed)
 
     @property
-    def looked_at(self) -> bool:
+    def viewed(self) -> bool:
+        """Whether a browser is connected."""
         return bool(self.server.get_clients())
 
-    def rest(self, a_second: float = SHOWS_A_SECOND) -> None:
-        """Until the next moment is due."""
+    def wait(self, per_second: float = UPDATES_PER_S) -> None:
+        """Waits until the next update is due."""
         now = time.monotonic()
-        self._due_s = max(self._due_s + 1 / a_second, now)
+        self._due_s = max(self._due_s + 1 / per_second, now)
         time.sleep(self._due_s - now)
 
-    def _say(self, snapshot: Snapshot) -> None:
-        cast = self.stage.casts[self._vehicle]
-        self._state.show(snapshot, self._vehicle, cast.figure, cast.immersed)
-        self._lights.show(snapshot, self._vehicle)
+    def _update_panels(self, snapshot: Snapshot) -> None:
+        vehicle, source = self.scene.vehicles[self._vehicle], self.run.source
+        self._state.show(snapshot, self._vehicle, vehicle.immersed)
+        self._failsafes.show(snapshot, self._vehicle)
         self._timing.show(snapshot, self._vehicle)
-        if self._water and self._water.hint != cast.forces.hint:
-            self._water.hint = cast.forces.hint
-        source: Any = self.run.source
-        self._news.show(source.events, source.start_ns, snapshot.time_s)
-        if self._helm:
-            self._tell_refusals(source.events)
+        if self._water and self._water.hint != vehicle.water_arrows.hint:
+            self._water.hint = vehicle.water_arrows.hint
+        self._events.show(source.events, source.start_ns, snapshot.time_s)
+        if self._control_panel:
+            self._notify_rejections(source.events)
 
-    def _tell_refusals(self, events: list) -> None:
-        """An order that was not done says why, to everybody who looks."""
-        for event in events[self._told_news :]:
+    def _notify_rejections(self, events: list[Event]) -> None:
+        """Tells all browsers why a command was rejected."""
+        for event in events[self._events_read :]:
             if event.details.get("refused"):
                 for client in self.server.get_clients().values():
                     client.add_notification(
-                        "Not done", str(event.details["refused"]), auto_close_seconds=8, color="orange"
+                        "Command rejected",
+                        str(event.details["refused"]),
+                        auto_close_seconds=8,
+                        color="orange",
                     )
-        self._told_news = len(events)
+        self._events_read = len(events)
 
-    def hide_words(self) -> None:
-        """Names stay away from pictures of a lone vehicle."""
+    def hide_labels(self) -> None:
+        """Hides the name of a single vehicle for screenshots."""
         if len(self.run.names) == 1:
-            for cast in self.stage.casts.values():
-                cast.label.visible = False
+            for vehicle in self.scene.vehicles.values():
+                vehicle.label.visible = False
 
-    def _save_picture(self, client: Any) -> None:
-        camera = client.camera
-        picture = render(client, camera.image_width, camera.image_height)
+    def _save_screenshot(self, client: viser.ClientHandle | None) -> None:
+        if client is None:
+            return
+        picture = render(client, client.camera.image_width, client.camera.image_height)
         client.send_file_download(
             f"caudal-{self.run.vehicle.name}.png", encoded(picture), save_immediately=True
         )
 
-    def _save_film(self, client: Any) -> None:
-        if self._filming or self._moment is None:
+    def _save_video(self, client: viser.ClientHandle | None) -> None:
+        if client is None or self._recording or self._snapshot is None:
             return
-        camera, start_s = client.camera, self._moment.time_s
-        dims = camera.image_width // 2 * 2, camera.image_height // 2 * 2
-        times_s = start_s + np.arange(0, self._film_s.value, 1 / FILM_FPS)
-        note = client.add_notification(
-            "Filming", f"{len(times_s)} pictures", loading=True, with_close_button=False
+        camera = client.camera
+        size = camera.image_width // 2 * 2, camera.image_height // 2 * 2
+        times_s = self._snapshot.time_s + np.arange(0, self._video_s.value, 1 / VIDEO_FPS)
+        notification = client.add_notification(
+            "Recording a video", f"{len(times_s)} frames", loading=True, with_close_button=False
         )
-        self._filming = True
+        self._recording = True
         try:
-            film = film_of(client, self._film_moment, times_s, dims, FILM_FPS)
-            client.send_file_download(f"caudal-{self.run.vehicle.name}.mp4", film, save_immediately=True)
+            video = video_bytes(client, self._show_frame, times_s, size, VIDEO_FPS)
+            client.send_file_download(f"caudal-{self.run.vehicle.name}.mp4", video, save_immediately=True)
         except output.UsageError as error:
-            client.add_notification("No film", str(error), color="red")
+            client.add_notification("The video failed", str(error), color="red")
         finally:
-            self._filming = False
-            note.remove()
+            self._recording = False
+            notification.remove()
 
-    def _film_moment(self, time_s: float) -> None:
-        """Of a log any instant; of a run that goes on, what there is when it is time."""
+    def _show_frame(self, time_s: float) -> None:
+        """Shows an instant of a log; of a run in progress, waits for it."""
         if self._recorded:
-            self.stage.show(self._recorded.at(min(time_s, self._recorded.end_s)))
+            self.scene.show(self._recorded.at(min(time_s, self._recorded.end_s)))
             return
         while (
-            self._moment is not None
-            and self._moment.time_s < time_s
-            and not getattr(self.run.source, "gone", True)
+            self._snapshot is not None
+            and self._snapshot.time_s < time_s
+            and not getattr(self.run.source, "ended", True)
         ):
             time.sleep(0.005)
-        if self._moment is not None:
-            self.stage.show(self._moment)
+        if self._snapshot is not None:
+            self.scene.show(self._snapshot)

@@ -1,6 +1,6 @@
-"""Skins that several bodies wear: the smooth flank of a tail, the bellows of a soft joint.
+"""Skins over several bodies: the smooth skin of a tail, the bellows of a soft joint.
 
-A skin is a mesh whose vertices follow bones; a bone is a frame that a body, or a place along a bent tube, carries.
+A skin is a mesh whose vertices follow bones; a bone is a frame on a body or along a bent tube.
 """
 
 from __future__ import annotations
@@ -17,31 +17,33 @@ from caudal.tools.log.poses import Skeleton
 from caudal.tools.view.mesh import Mesh, frame_along, grid_faces
 
 SECTIONS = 72
-ROUND = 40
+AROUND = 40
 RIBS = 9  # of a soft joint
 BONES = 8  # along a soft joint
 
 
 @dataclass(frozen=True)
 class Skin:
+    """A mesh whose vertices follow the frames of bodies."""
+
     mesh: Mesh
     weights: np.ndarray  # (vertex, bone)
-    bodies: list[int]  # of the skeleton, one a bone
+    bodies: list[int]  # index in the skeleton, one per bone
 
 
-def flank(skeleton: Skeleton, bodies: Sequence[Body]) -> tuple[Skin, Skin]:
-    """Back and belly over a row of ellipsoid hulls, front to back, drawn straight.
+def tail_skin(skeleton: Skeleton, bodies: Sequence[Body]) -> tuple[Skin, Skin]:
+    """Makes back and belly over a row of ellipsoid hulls, front to back, in the straight configuration.
 
-    Half-widths and heights are the hulls' own at their middles; where hulls meet in points the skin is smooth.
+    Half-widths and heights at the centres are those of the hulls; between hulls the skin is smooth.
     """
-    _, places = skeleton.pose({})
-    hulls = [body.hull for body in bodies]
-    assert all(isinstance(hull, Ellipsoid) for hull in hulls), "the look's reader has seen to it"
-    own = [skeleton.place[body.name] for body in bodies]
-    middles = np.array([places[k] + hull.at_m for k, hull in zip(own, hulls, strict=True)])  # type: ignore[union-attr]
-    semi = np.array([hull.semi_axes_m for hull in hulls])  # type: ignore[union-attr]
+    _, positions = skeleton.pose({})
+    hulls = [body.hull for body in bodies if isinstance(body.hull, Ellipsoid)]
+    assert len(hulls) == len(bodies), "checked by the reader of [look]"
+    own = [skeleton.index[body.name] for body in bodies]
+    middles = np.array([positions[k] + hull.at_m for k, hull in zip(own, hulls, strict=True)])
+    semi = np.array([hull.semi_axes_m for hull in hulls])
     nose, stern = middles[0, 0] + semi[0, 0], middles[-1, 0] - semi[-1, 0]
-    # from nose to stern: the first hull's front, then knots at the middles and a little less where two meet
+    # from nose to stern: the front of the first hull, knots at the centres, smaller ones where two hulls meet
     ease = np.linspace(0, 1, SECTIONS) ** 1.3
     x = nose + (stern - nose) * ease
     knots_x, knots = [], []
@@ -61,15 +63,14 @@ def flank(skeleton: Skeleton, bodies: Sequence[Body]) -> tuple[Skin, Skin]:
     shape = _softened(shape)
     front = np.clip((x - middles[0, 0]) / semi[0, 0], 0, 1)
     shape[:, :2] *= np.sqrt(np.maximum(1 - front**2.2, 0.0))[:, None]
-    return tuple(
-        Skin(_rings(x, shape, low, high), _weights(x, ROUND // 2 + 1, places[own, 0], semi[:, 0]), own)
-        for low, high in ((0.0, np.pi), (np.pi, 2 * np.pi))
-    )  # type: ignore[return-value]
+    weights = _weights(x, AROUND // 2 + 1, positions[own, 0], semi[:, 0])
+    back, belly = (_rings(x, shape, low, low + np.pi) for low in (0.0, np.pi))
+    return Skin(back, weights, own), Skin(belly, weights, own)
 
 
 def _rings(x: np.ndarray, shape: np.ndarray, low: float, high: float) -> Mesh:
-    """Half a skin: ellipses from one angle to another, from +y over the top."""
-    angle = np.linspace(low, high, ROUND // 2 + 1)
+    """Makes half a skin: ellipses from one angle to another, from +y over the top."""
+    angle = np.linspace(low, high, AROUND // 2 + 1)
     vertices = np.stack([
         np.broadcast_to(x[:, None], (len(x), len(angle))),
         shape[:, 2:3] + shape[:, 0:1] * np.cos(angle),
@@ -84,8 +85,8 @@ def _softened(shape: np.ndarray, times: int = 6) -> np.ndarray:
     return shape
 
 
-def _weights(x: np.ndarray, round_: int, joints_x: np.ndarray, semi_x: np.ndarray) -> np.ndarray:
-    """Each body its own length; a blend round each joint, over a third of the shorter neighbour either way."""
+def _weights(x: np.ndarray, around: int, joints_x: np.ndarray, semi_x: np.ndarray) -> np.ndarray:
+    """Returns weights: each body moves its own length, blended at a joint over a third of the shorter neighbour."""
     weights = np.zeros((len(x), len(joints_x)))
     weights[:, 0] = 1.0
     for k in range(1, len(joints_x)):
@@ -94,52 +95,53 @@ def _weights(x: np.ndarray, round_: int, joints_x: np.ndarray, semi_x: np.ndarra
         s = s * s * (3 - 2 * s)
         weights[:, k] = s
         weights[:, :k] *= (1 - s)[:, None]
-    return np.repeat(weights, round_, axis=0)
+    return np.repeat(weights, around, axis=0)
 
 
 @dataclass(frozen=True)
 class Bellows:
-    """A soft joint's tube: from the face of the body before it to the face of the body behind it."""
+    """The tube of a soft joint, from the face of the body before it to the face of the body behind it."""
 
     mesh: Mesh
     weights: np.ndarray
-    rest: np.ndarray  # (bone, 3): places of the bones, straight along x
+    rest: np.ndarray  # positions of the bones (bone, 3), straight along x
     before: int
-    before_at: np.ndarray  # its face, in the frame of the body before it
+    before_at: np.ndarray  # the face, in the frame of the body before it
     behind: int
 
-    def bones(self, turns: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Turns (bone, 3, 3) and places (bone, 3) along the curve that leaves and meets both faces squarely."""
-        start = places[self.before] + turns[self.before] @ self.before_at
-        end, out, into = places[self.behind], turns[self.before][:, 0], turns[self.behind][:, 0]
+    def bones(self, rotations: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Returns rotations (bone, 3, 3) and positions (bone, 3) along a curve that is normal to both faces."""
+        start = positions[self.before] + rotations[self.before] @ self.before_at
+        end, out, into = positions[self.behind], rotations[self.before][:, 0], rotations[self.behind][:, 0]
         reach = np.linalg.norm(end - start)
         t = np.linspace(0, 1, BONES)[:, None]
         at = (2 * t**3 - 3 * t**2 + 1) * start + (t**3 - 2 * t**2 + t) * reach * out
         at = at + (3 * t**2 - 2 * t**3) * end + (t**3 - t**2) * reach * into
-        way = (6 * t**2 - 6 * t) * (start - end) + (3 * t**2 - 4 * t + 1) * reach * out
-        way = way + (3 * t**2 - 2 * t) * reach * into
-        up = (1 - t) * turns[self.before][:, 2] + t * turns[self.behind][:, 2]
-        return np.stack([frame_along(w, u) for w, u in zip(way, up, strict=True)]), at
+        slope = (6 * t**2 - 6 * t) * (start - end) + (3 * t**2 - 4 * t + 1) * reach * out
+        slope = slope + (3 * t**2 - 2 * t) * reach * into
+        up = (1 - t) * rotations[self.before][:, 2] + t * rotations[self.behind][:, 2]
+        return np.stack([frame_along(w, u) for w, u in zip(slope, up, strict=True)]), at
 
 
-def bellows(skeleton: Skeleton, plant: PlantSpec, soft: SoftJoint, radius_m: float) -> Bellows:
+def make_bellows(skeleton: Skeleton, plant: PlantSpec, soft: SoftJoint, radius_m: float) -> Bellows:
+    """Makes the tube of a soft joint (radius in m)."""
     assert plant.tree is not None
     carried = {body.joint.name: body for body in plant.tree.body if body.joint}
     first, last = carried[soft.joints[0]], carried[soft.joints[-1]]
     assert first.joint is not None and first.parent is not None
     x = np.linspace(0.0, soft.length_m, 12 * RIBS + 1)
     ribbed = radius_m * (0.9 + 0.08 * np.cos(2 * np.pi * RIBS * x / soft.length_m))
-    angle = np.linspace(0, 2 * np.pi, ROUND, endpoint=False)
+    angle = np.linspace(0, 2 * np.pi, AROUND, endpoint=False)
     vertices = np.stack([
-        np.broadcast_to(x[:, None], (len(x), ROUND)), ribbed[:, None] * np.cos(angle), ribbed[:, None] * np.sin(angle),
+        np.broadcast_to(x[:, None], (len(x), AROUND)), ribbed[:, None] * np.cos(angle), ribbed[:, None] * np.sin(angle),
     ], -1).reshape(-1, 3)  # fmt: skip
     rest = np.linspace(0, soft.length_m, BONES)
     share = np.maximum(0.0, 1 - np.abs(x[:, None] - rest) / (rest[1] - rest[0]))
     return Bellows(
-        mesh=(vertices, grid_faces(len(x), ROUND)),
-        weights=np.repeat(share / share.sum(axis=1, keepdims=True), ROUND, axis=0),
+        mesh=(vertices, grid_faces(len(x), AROUND)),
+        weights=np.repeat(share / share.sum(axis=1, keepdims=True), AROUND, axis=0),
         rest=np.column_stack([rest, np.zeros((BONES, 2))]),
-        before=skeleton.place[first.parent],
+        before=skeleton.index[first.parent],
         before_at=np.array(first.joint.at_m, dtype=float),
-        behind=skeleton.place[last.name],
+        behind=skeleton.index[last.name],
     )

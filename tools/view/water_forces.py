@@ -1,13 +1,12 @@
-"""What the water does to each body at a moment of a run, by the plant's own laws: drag, lift, resistance, edges.
+"""Force of the water on each body at an instant of a run, by the plant's models: drag, lift, slender bodies, edges.
 
-Poses are the recorded truth's. All velocities, of base and joints alike, are the slopes there of parabolas through
-three rows: in a log the one before and the one after, in a live run the two before. So the forces are those of the mean
-motion over two ticks. A servo runs to each new pulse and waits there, and a body recoils: within a tick velocities
-swing about that mean, and a velocity of one instant beside a mean of another would give a force that never was. Against
-the mean of the plant's forces over the two ticks the error is 1 % (fish 7 %, as its servos are the quickest); a live
-run's rows, thirty a second, add h^2 / 3 of the third derivative, 6 % of a beat of 2 Hz. Rows further apart tell none.
-The wakes of foils that lag are in no log; they are taken as settled. The plant, and numba with it, is loaded when
-somebody asks.
+Poses are the recorded truth. Velocities of base and joints are the slopes of parabolas through three rows: in a log the
+row before and the row after, in a stream the two rows before. The forces are therefore those of the mean motion over
+two ticks. A servo moves to each new pulse and stops there, and the body recoils: within a tick velocities oscillate
+about that mean, and mixing an instantaneous velocity with a mean one would give a wrong force. Compared with the mean
+of the plant's forces over the two ticks the error is 1 % (fish: 7 %, as its servos are the fastest). A stream, with 30
+rows per second, adds h^2 / 3 of the third derivative: 6 % of a beat of 2 Hz. Rows further apart give no velocity. A log
+does not contain the wakes of foils with lag; they are taken as steady. The plant, and numba, are loaded on first use.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from caudal.tools.log.recorded_run import BASE, RecordedRun, Run
 if TYPE_CHECKING:
     from caudal.sim_plant.tree.model import Model
 
-FURTHEST_S = 0.06  # between rows that still tell a velocity
-SAMPLES = 200  # of a log, for the forces that are usual in it
-USUAL = 95  # per cent
+FURTHEST_S = 0.06  # largest distance of rows that give a velocity
+SAMPLES = 200  # instants of a log from which the usual force is computed
+USUAL = 95  # percentile
 
 
-class Water:
-    """Of all vehicles of a run; false where it cannot be told."""
+class WaterForces:
+    """The forces of the water on all vehicles of a run; false where they cannot be computed."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -44,13 +43,14 @@ class Water:
         self.scale_n = 0.0
 
     def __bool__(self) -> bool:
+        """Returns whether the log and the plant allow the forces to be computed."""
         known = all(
             self._run.has(f"/{name}/truth", field) for name in self._run.names for field in self._fields
         )
-        return known and resists(self._plant) and find_spec("numba") is not None
+        return known and has_water_forces(self._plant) and find_spec("numba") is not None
 
     def load(self) -> None:
-        """Get the plant's laws ready, once."""
+        """Loads the models of the plant, once."""
         if self._model is not None:
             return
         from caudal.sim_plant.tree.model import Model
@@ -59,7 +59,7 @@ class Water:
         bodies = [
             replace(body, foil=[replace(f, lag=False) for f in body.foil]) for body in self._plant.tree.body
         ]
-        with slow_notice("getting the water's forces ready; the first time they are compiled"):
+        with slow_notice("loading the models of the water; the first time they are compiled"):
             model = Model(replace(self._plant.tree, body=bodies), label=self._run.vehicle.name)
             model.water_forces(model.state())
         self._model = model
@@ -68,17 +68,17 @@ class Water:
 
     @property
     def bodies(self) -> list[str]:
+        """The names of the bodies, in the order of `forces_n`."""
         return [body.name for body in self._plant.tree.body] if self._plant.tree else []
 
     def full_n(self, forces_n: np.ndarray) -> float:
-        """What a long arrow stands for: in a log what is usual there, in a live run the most so far; rounded, so that
-        it seldom changes."""
+        """Returns the force of a long arrow: the usual force of a log, or the largest so far of a stream; rounded."""
         if not isinstance(self._run.source, RecordedRun):
             self.scale_n = max(self.scale_n, rounded_up(_largest_n(forces_n)))
         return self.scale_n
 
     def forces_n(self, time_s: float, vehicle: str) -> np.ndarray | None:
-        """(body as in `bodies`, 3), world axes; None where rows are missing or too far apart."""
+        """Returns the force on each body (body, 3) in world axes, N; None where rows are missing or too far apart."""
         state, at_s = self._state(time_s, vehicle)
         if state is None or self._model is None:
             return None
@@ -86,22 +86,21 @@ class Water:
         return self._model.water_forces(state)[:, :3]
 
     def _state(self, time_s: float, vehicle: str) -> tuple[np.ndarray | None, float]:
-        """As sim_plant/tree/arrays.py lays it out, and the world's time; None where it is not known."""
+        """Returns the state as in sim_plant/tree/arrays.py (None where unknown), and the time of the world (s)."""
         topic = f"/{vehicle}/truth"
-        times_s, rows, k = self._run.source.beside(topic, time_s)
+        times_s, rows, k = self._run.source.neighbours(topic, time_s)
         if not len(times_s):
             return None, 0.0
         columns = [self._run.source.fields[topic].index(field) for field in self._fields]
         values = np.array(rows, dtype=float)[:, columns]
         if len(times_s) < 2 or np.diff(times_s).max() > FURTHEST_S or not np.isfinite(values).all():
             return None, 0.0
-        places, joints = values[:, :3] * (1.0, 1.0, -1.0), values[:, len(BASE) :]
-        turns = [attitude(roll, pitch, heading) for heading, roll, pitch in values[:, 3 : len(BASE)]]
-        from_here = np.array([turned_by(turns[k].T @ turn) for turn in turns])
-        slopes = rates(times_s, np.hstack([places @ turns[k], from_here, joints]), k)
-        return np.concatenate([places[k], quaternion(turns[k]), slopes[:6], joints[k], slopes[6:]]), times_s[
-            k
-        ]
+        positions, joints = values[:, :3] * (1.0, 1.0, -1.0), values[:, len(BASE) :]
+        rotations = [attitude(roll, pitch, heading) for heading, roll, pitch in values[:, 3 : len(BASE)]]
+        relative = np.array([rotation_vector(rotations[k].T @ rotation) for rotation in rotations])
+        slopes = slopes_at(times_s, np.hstack([positions @ rotations[k], relative, joints]), k)
+        state = np.concatenate([positions[k], quaternion(rotations[k]), slopes[:6], joints[k], slopes[6:]])
+        return state, times_s[k]
 
     def _usual_n(self, recorded: RecordedRun) -> float:
         largest = [0.0]
@@ -113,17 +112,16 @@ class Water:
         return rounded_up(float(np.percentile(largest, USUAL)))
 
 
-def resists(plant: PlantSpec) -> bool:
-    """Whether a law of the plant gives each body a force of the water; the quick law has one for the whole vehicle."""
+def has_water_forces(plant: PlantSpec) -> bool:
+    """Returns whether the plant models the force of the water on each body; the Strouhal model has one force in all."""
     if plant.model != "tree" or plant.tree is None or plant.tree.water != "full":
         return False
     spherical = any(body.joint and body.joint.kind == "spherical" for body in plant.tree.body)
     return not spherical and any(b.drag or b.foil or b.edge or b.slender for b in plant.tree.body)
 
 
-def rates(times_s: np.ndarray, values: np.ndarray, k: int) -> np.ndarray:
-    """Of columns (row, column), at row k: the slope there of the polynomial through all rows, of which there are three
-    at most."""
+def slopes_at(times_s: np.ndarray, values: np.ndarray, k: int) -> np.ndarray:
+    """Returns the slopes of columns (row, column) at row k, of the polynomial through all rows, at most three."""
     out = np.zeros(values.shape[1])
     for j in range(len(times_s)):
         others = [i for i in range(len(times_s)) if i != j]
@@ -135,16 +133,16 @@ def rates(times_s: np.ndarray, values: np.ndarray, k: int) -> np.ndarray:
     return out
 
 
-def turned_by(turn: np.ndarray) -> np.ndarray:
-    """Axis times angle (rad) of a turn of less than half a circle."""
-    w, *axis = quaternion(turn)
+def rotation_vector(rotation: np.ndarray) -> np.ndarray:
+    """Returns axis times angle (rad) of a rotation of less than 180 degrees."""
+    w, *axis = quaternion(rotation)
     size = float(np.linalg.norm(axis))
     angle = 2.0 * math.atan2(size, abs(w))
     return np.array(axis) * math.copysign(angle / size if size else 2.0, w)
 
 
 def rounded_up(value: float) -> float:
-    """To one of seven steps a power of ten."""
+    """Rounds up to one of six steps per power of ten."""
     if not value > 0.0:
         return 0.0
     power = 10.0 ** math.floor(math.log10(value))

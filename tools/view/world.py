@@ -1,26 +1,34 @@
-"""What stands round the vehicles: water and its surface, pool, cylinders, spheres, and the way that is planned."""
+"""The world around the vehicles: water and its surface, pool, obstacles, and the planned path."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+from viser import MeshHandle
 
+from caudal.sim_plant.tables.water import Wave
 from caudal.tools.log.recorded_run import Run
-from caudal.tools.view.mesh import circle, grid_faces, rounded, tube
+from caudal.tools.view.mesh import circle, grid_faces, superellipsoid, tube
 from caudal.tools.view.vehicle import rgb
 
-WATER, DEEP, FLOOR, WALL = "#2f9fc4", "#0b3a53", "#e9e3d5", "#9fc7d6"
+if TYPE_CHECKING:
+    from viser import GridHandle, SceneApi
+
+WATER, FLOOR, WALL = "#2f9fc4", "#e9e3d5", "#9fc7d6"
 STONE, PLAN = "#c76b4a", "#f2a900"
-OPEN_M = 16.0  # of open water that is drawn
-PLAN_S = 30.0  # of a trajectory in time, what is drawn of it
-LATEST_S = 120.0  # how much later than it says a vehicle may be on it
-CELLS = 64  # of the surface, where there are waves
+OPEN_M = 16.0  # side of the square of open water that is drawn
+PLAN_S = 30.0  # part of a time-based trajectory that is drawn
+LATEST_S = 120.0  # largest delay of a vehicle on a time-based trajectory
+CELLS = 64  # per side of a surface with waves
 
 
-class Surroundings:
-    def __init__(self, scene: Any, run: Run) -> None:
+class WorldScene:
+    """Water, pool, obstacles and planned path in the scene."""
+
+    def __init__(self, scene: SceneApi, run: Run) -> None:
         self._scene = scene
         self._run = run
         world = run.world
@@ -30,7 +38,7 @@ class Surroundings:
         )
         self._size = np.array([world.length_m, world.width_m]) if self.pool else np.array([OPEN_M, OPEN_M])
         self._waves = _waves(run)
-        self._middle = np.zeros(2)
+        self._centre = np.zeros(2)
         self.surface = self._draw_surface()
         if self.pool:
             self._draw_pool()
@@ -41,27 +49,28 @@ class Surroundings:
 
     @property
     def sides_m(self) -> tuple[float, float]:
+        """Length and width of the pool, or of the open water that is drawn."""
         return float(self._size[0]), float(self._size[1])
 
-    def show(self, time_s: float, near_m: np.ndarray, wanted_m: np.ndarray | None = None) -> None:
-        """Waves as they are then; open water goes along with what is looked at, in whole squares of its grid."""
+    def show(self, time_s: float, near_m: np.ndarray, set_point_m: np.ndarray | None = None) -> None:
+        """Shows the waves of an instant; open water follows the vehicle in whole squares of its grid."""
         if not self.pool:
-            middle = np.round(near_m[:2])
-            if np.abs(middle - self._middle).max() > 2:
-                self._middle = middle
-                self.surface.position = (*middle, 0.0)
-                self._floor.position = (*middle, -self.depth_m)
+            centre = np.round(near_m[:2])
+            if np.abs(centre - self._centre).max() > 2:
+                self._centre = centre
+                self.surface.position = (*centre, 0.0)
+                self._floor.position = (*centre, -self.depth_m)
         if self.plan is not None:
-            self.plan.show(time_s, wanted_m)
-        if self._waves:
+            self.plan.show(time_s, set_point_m)
+        if isinstance(self.surface, MeshHandle):
             self.surface.vertices = self._swell(time_s).astype(np.float32)
 
-    def _draw_surface(self) -> Any:
-        if not self._waves:  # unlit: a lit plane would blind whoever looks down on it
+    def _draw_surface(self) -> GridHandle | MeshHandle:
+        if not self._waves:  # a grid is not lit: a lit plane would dazzle from above
             length, width = self._size if self.pool else 4 * self._size
-            middle = self._size / 2 if self.pool else np.zeros(2)
+            centre = self._size / 2 if self.pool else np.zeros(2)
             return self._scene.add_grid(
-                "/water/surface", width=length, height=width, position=(*middle, 0.0), cell_thickness=0.0,
+                "/water/surface", width=length, height=width, position=(*centre, 0.0), cell_thickness=0.0,
                 section_thickness=0.0, plane_color=rgb(WATER), plane_opacity=0.22, shadow_opacity=0.0,
             )  # fmt: skip
         return self._scene.add_mesh_simple(
@@ -70,6 +79,7 @@ class Surroundings:
         )  # fmt: skip
 
     def _swell(self, time_s: float) -> np.ndarray:
+        """Returns the vertices of the surface with its waves."""
         n = CELLS
         low = np.zeros(2) if self.pool else -self._size / 2
         x, y = np.meshgrid(
@@ -78,7 +88,7 @@ class Surroundings:
             indexing="ij",
         )
         z = np.zeros_like(x)
-        shift = np.zeros(2) if self.pool else self._middle
+        shift = np.zeros(2) if self.pool else self._centre
         for wave in self._waves:
             k = (2 * math.pi / wave.period_s) ** 2 / 9.81
             a = math.radians(wave.heading_deg)
@@ -121,45 +131,37 @@ class Surroundings:
     def _draw_obstacles(self) -> None:
         world = self._run.world
         top_m = 0.12 * self.depth_m
-        for k, pillar in enumerate(world.cylinders):
-            low, high = (pillar.x_m, pillar.y_m, -self.depth_m), (pillar.x_m, pillar.y_m, top_m)
-            vertices, faces = tube(low, high, circle(pillar.radius_m, 48), bevel_m=0.04 * pillar.radius_m)
+        for k, cylinder in enumerate(world.cylinders):
+            low, high = (cylinder.x_m, cylinder.y_m, -self.depth_m), (cylinder.x_m, cylinder.y_m, top_m)
+            vertices, faces = tube(low, high, circle(cylinder.radius_m, 48), bevel_m=0.04 * cylinder.radius_m)
             self._scene.add_mesh_simple(f"/obstacles/cylinder_{k}", vertices, faces, color=rgb(STONE))
         for k, ball in enumerate(world.spheres):
             at = (ball.x_m, ball.y_m, -ball.depth_m)
-            vertices, faces = rounded(at, (ball.radius_m,) * 3, rings=28)
+            vertices, faces = superellipsoid(at, (ball.radius_m,) * 3, rings=28)
             self._scene.add_mesh_simple(f"/obstacles/sphere_{k}", vertices, faces, color=rgb(STONE))
 
-    def _draw_plan(self) -> Way | None:
+    def _draw_plan(self) -> PlannedPath | None:
         path, times_s = planned(self._run)
-        return None if len(path) < 2 else Way(self._scene, path, times_s)
+        return None if len(path) < 2 else PlannedPath(self._scene, path, times_s)
 
 
-class Way:
-    """The way a scenario has laid out: all of it, or of one in time what comes next."""
+class PlannedPath:
+    """The planned path of a scenario; of a time-based trajectory only the next part."""
 
-    def __init__(self, scene: Any, path: np.ndarray, times_s: np.ndarray | None) -> None:
+    def __init__(self, scene: SceneApi, path: np.ndarray, times_s: np.ndarray | None) -> None:
         self._path = path
         self._times_s = times_s
         self._from_s = -1.0
         self.ahead = path if times_s is None else path[times_s <= PLAN_S]
-        self._handle = scene.add_line_segments(
+        self.handle = scene.add_line_segments(
             "/plan/way", *_segments(self.ahead), thickness=2.5, thickness_units="screen"
         )
 
-    @property
-    def visible(self) -> bool:
-        return self._handle.visible
-
-    @visible.setter
-    def visible(self, visible: bool) -> None:
-        self._handle.visible = visible
-
-    def show(self, time_s: float, wanted_m: np.ndarray | None) -> None:
-        """From what is wanted on. A vehicle goes to the start first, so it may be later there than the way says."""
-        if self._times_s is None or wanted_m is None:
+    def show(self, time_s: float, set_point_m: np.ndarray | None) -> None:
+        """Shows the part from the set-point on; a vehicle that first goes to the start is behind the trajectory."""
+        if self._times_s is None or set_point_m is None:
             return
-        near = np.linalg.norm(self._path - wanted_m, axis=1)
+        near = np.linalg.norm(self._path - set_point_m, axis=1)
         near[(self._times_s > time_s) | (self._times_s < time_s - LATEST_S)] = np.inf
         now_s = float(self._times_s[near.argmin()])
         if abs(now_s - self._from_s) < 0.5:
@@ -168,17 +170,17 @@ class Way:
         ahead = self._path[(self._times_s >= now_s) & (self._times_s <= now_s + PLAN_S)]
         if len(ahead) >= 2:
             self.ahead = ahead
-            self._handle.points, self._handle.colors = _segments(ahead)
+            self.handle.points, self.handle.colors = _segments(ahead)
 
 
 def _segments(path: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(segment, end, 3), and their colours."""
+    """Returns line segments (segment, end, 3) and their colours."""
     segments = np.stack([path[:-1], path[1:]], axis=1).astype(np.float32)
     return segments, np.full(segments.shape, rgb(PLAN), dtype=np.uint8)
 
 
 def planned(run: Run) -> tuple[np.ndarray, np.ndarray | None]:
-    """(point, 3) of the scenario's own path, trajectory or rows of its first aim; a trajectory's times, too."""
+    """Returns the points (point, 3) of a scenario's path, trajectory or first task, and its times (s), if any."""
     scenario = run.scenario
     depth_m = scenario.get("depth_m") or run.vehicle.plant.depth_m
     if scenario.get("path_m"):
@@ -186,15 +188,17 @@ def planned(run: Run) -> tuple[np.ndarray, np.ndarray | None]:
         return np.column_stack([path, np.full(len(path), -depth_m)]), None
     if scenario.get("trajectory"):
         return _bezier(scenario["trajectory"]["points"], scenario["trajectory"]["segment_s"])
-    for aim in scenario.get("aims") or []:
-        rows = [row["to"][:3] for row in aim.get("rows") or [] if len(row.get("to") or []) >= 3]
+    for task in scenario.get("aims") or []:
+        rows = [row["to"][:3] for row in task.get("rows") or [] if len(row.get("to") or []) >= 3]
         if rows:
             return np.array([[x, y, -z] for x, y, z in rows], dtype=float), None
     return np.zeros((0, 3)), None
 
 
-def _bezier(segments: Any, lasts_s: list[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Four points a second of curves one after the other, and their times."""
+def _bezier(
+    segments: Sequence[Sequence[Sequence[float]]], lasts_s: Sequence[float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns four points per second of consecutive Bezier curves, and their times (s)."""
     points, times_s, begins_s = [], [], 0.0
     for segment, long_s in zip(segments, lasts_s, strict=True):
         control = np.array(segment, dtype=float)[:, :3]
@@ -208,12 +212,12 @@ def _bezier(segments: Any, lasts_s: list[float]) -> tuple[np.ndarray, np.ndarray
     return np.concatenate(points) * [1.0, 1.0, -1.0], np.concatenate(times_s)
 
 
-def _waves(run: Run) -> list:
+def _waves(run: Run) -> list[Wave]:
     tree = run.vehicle.plant.tree if run.vehicle.plant.model == "tree" else None
     if tree is None:
         return []
     if tree.spectrum is None:
         return [*tree.wave]
-    from caudal.sim_plant.water.waves import spectrum_waves  # brings numba with it
+    from caudal.sim_plant.water.waves import spectrum_waves  # loads numba
 
     return [*tree.wave, *spectrum_waves(tree.spectrum)]

@@ -1,4 +1,4 @@
-"""A run that may be looked on at: what is shown is what is recorded, and nobody who looks on holds it up."""
+"""The stream of a run: it sends what is recorded, accepts commands, and never delays the run."""
 
 import contextlib
 import socket
@@ -36,47 +36,49 @@ def wait(holds) -> None:
         time.sleep(0.005)
 
 
-def test_who_looks_on_sees_what_the_log_holds_and_what_is_asked_waits_for_the_control_thread(live, tmp_path):
-    told = []
+def test_stream_sends_recorded_rows_and_queues_commands_until_polled(live, tmp_path):
+    sent = []
     topic = live.topic("/eel_1/truth", FIELDS)
-    live.handler("eel_1", lambda *order: told.append(order))
+    live.handler("eel_1", lambda *command: sent.append(command))
     live.start()
-    watched = LiveSource(live.address)
-    assert watched.about == {"vehicle": "eel"} and watched.controls == ["eel_1"] and not watched.rehearses
+    source = LiveSource(live.address)
+    assert (
+        source.metadata == {"vehicle": "eel"} and source.controls == ["eel_1"] and not source.injects_faults
+    )
     wait(lambda: live.watched)
     reused = [1.0, 2.0, None]
     topic.write(10, reused)
     live.event(10, "armed", vehicle="eel_1")
-    reused[0] = 7.0  # a list that is used again
-    wait(lambda: watched.updates and watched.events)
-    assert list(watched.newest.rows["/eel_1/truth"]) == [1.0, 2.0, None]
-    assert watched.events[0].kind == "armed"
-    watched.send("eel_1", "mode", "hold")
+    reused[0] = 7.0  # the loop reuses its list
+    wait(lambda: source.updates and source.events)
+    assert list(source.newest.rows["/eel_1/truth"]) == [1.0, 2.0, None]
+    assert source.events[0].kind == "armed"
+    source.send("eel_1", "mode", "hold")
     wait(lambda: live._asked)
-    assert not told, "not before the control thread takes it"
+    assert not sent, "a command ran before the control thread polled"
     live.take(20)
-    assert told == [("mode", "hold")]
-    watched.close()
+    assert sent == [("mode", "hold")]
+    source.close()
     live.close()
     live._recorder.close()
     assert Log(tmp_path / "log.mcap").topics["/eel_1/truth"].rows == [(1.0, 2.0, None)]
 
 
-def test_one_who_never_reads_holds_up_neither_the_run_nor_the_others(live):
+def test_stream_is_not_delayed_by_a_client_that_never_reads(live):
     topic = live.topic("/eel_1/truth", [("float64", f"f_{k}") for k in range(3000)])
     live.start()
-    with socket.create_connection(live.address) as deaf:
-        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        watched = LiveSource(live.address)
+    with socket.create_connection(live.address) as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        source = LiveSource(live.address)
         wait(lambda: len(live._lookers) == 2)
         for k in range(300):
             topic.write(k, [float(k)] * 3000)
             time.sleep(0.002)
-        wait(lambda: watched.updates and watched.newest.rows["/eel_1/truth"][0] == 299.0)
+        wait(lambda: source.updates and source.newest.rows["/eel_1/truth"][0] == 299.0)
         assert max(len(looker.unsent) for looker in live._lookers) < 200_000, (
-            "what a slow one misses is not kept"
+            "what a slow client misses was kept"
         )
-        watched.close()
+        source.close()
 
 
 def framed(body: bytes) -> bytes:
@@ -91,7 +93,7 @@ NOISE = {
     "web": b"GET / HTTP/1.1\r\n\r\n",
     "length": b"\xff" * 64,
     "map": packed({"tell": 1}),
-    "no order": packed(["fly", "eel_1", "arm"]),
+    "no command": packed(["fly", "eel_1", "arm"]),
     "no vehicle": packed(["tell", 1, "arm"]),
     "no kind": packed(["tell", "eel_1"]),
     "no fault": packed(["rehearse", "eel_1", 5]),
@@ -106,14 +108,14 @@ NOISE = {
 
 
 @pytest.mark.parametrize("noise", NOISE.values(), ids=NOISE)
-def test_noise_ends_the_connection_and_nothing_else(live, noise):
+def test_stream_closes_the_connection_when_it_receives_noise(live, noise):
     live.topic("/eel_1/truth", FIELDS)
     live.start()
     with socket.create_connection(live.address) as peer:
         peer.sendall(noise)
         peer.settimeout(60)
-        with contextlib.suppress(ConnectionResetError):  # what it left unread
-            while peer.recv(65536):  # the hello, then the end
+        with contextlib.suppress(ConnectionResetError):  # bytes that the stream left unread
+            while peer.recv(65536):  # the handshake, then the end
                 pass
     LiveSource(live.address).close()
     assert not live._asked
@@ -124,19 +126,19 @@ HELLO = {
 }  # fmt: skip
 
 
-def answering(said: bytes) -> tuple[str, int]:
-    """The address of somebody who says that to the first who comes, and goes."""
+def answering(reply: bytes) -> tuple[str, int]:
+    """Returns the address of a server that sends this to its first client and closes."""
     server = socket.create_server(("127.0.0.1", 0))
 
     def answer() -> None:
         with server, server.accept()[0] as peer:
-            peer.sendall(said)
+            peer.sendall(reply)
 
     threading.Thread(target=answer, daemon=True).start()
     return server.getsockname()[:2]
 
 
-STRANGERS = {
+REPLIES = {
     "web": b"HTTP/1.0 400 Bad Request\r\n\r\n",
     "number": packed(5),
     "list": packed([]),
@@ -147,52 +149,52 @@ STRANGERS = {
 }
 
 
-@pytest.mark.parametrize("said", STRANGERS.values(), ids=STRANGERS)
-def test_who_looks_at_what_is_no_run_is_told_so(said):
-    with pytest.raises(UsageError, match="no run of caudal"):
-        LiveSource(answering(said))
+@pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES)
+def test_live_source_rejects_a_server_that_is_no_run(reply):
+    with pytest.raises(UsageError, match="does not answer as a caudal run"):
+        LiveSource(answering(reply))
 
 
-def test_what_comes_with_the_first_word_of_a_run_is_heard_too():
+def test_live_source_reads_messages_that_arrive_with_the_handshake():
     events = {"events": [[10, "armed", {"vehicle": "eel_1"}]], "at": [[0, 10, [1.5]]]}
-    watched = LiveSource(answering(packed(HELLO) + packed(events)))
-    wait(lambda: watched.gone)
-    assert [event.kind for event in watched.events] == ["armed"] and watched.newest.rows == {
+    source = LiveSource(answering(packed(HELLO) + packed(events)))
+    wait(lambda: source.ended)
+    assert [event.kind for event in source.events] == ["armed"] and source.newest.rows == {
         "/eel_1/truth": [1.5]
     }
 
 
-def test_sticks_that_are_held_on_are_told_of_once():
+def test_live_source_lists_repeated_manual_control_once():
     sticks = {"vehicle": "eel_1", "kind": "sticks", "values": [0.5]}
     kinds = [sticks] * 5 + [{**sticks, "refused": "not armed"}, {**sticks, "kind": "arm"}] + [sticks] * 5
-    heard = [[k, "order", details] for k, details in enumerate(kinds)]
-    watched = LiveSource(answering(packed(HELLO) + packed({"events": heard})))
-    wait(lambda: watched.gone)
-    assert [event.time_ns for event in watched.events] == [0, 5, 6, 7]
+    commands = [[k, "order", details] for k, details in enumerate(kinds)]
+    source = LiveSource(answering(packed(HELLO) + packed({"events": commands})))
+    wait(lambda: source.ended)
+    assert [event.time_ns for event in source.events] == [0, 5, 6, 7]
 
 
-@pytest.mark.parametrize("said", [5, [[]], {"at": [[7, 10, [1.5]]]}, {"events": [1]}], ids=str)
-def test_a_run_that_talks_nonsense_has_ended_for_who_looks_on(said):
-    watched = LiveSource(answering(packed(HELLO) + packed(said)))
-    wait(lambda: watched.gone)
+@pytest.mark.parametrize("reply", [5, [[]], {"at": [[7, 10, [1.5]]]}, {"events": [1]}], ids=str)
+def test_live_source_ends_when_it_receives_nonsense(reply):
+    source = LiveSource(answering(packed(HELLO) + packed(reply)))
+    wait(lambda: source.ended)
 
 
-def test_the_longest_mission_is_an_order(live):
-    told = []
-    live.handler("eel_1", lambda *order: told.append(order))
+def test_stream_accepts_the_longest_mission(live):
+    sent = []
+    live.handler("eel_1", lambda *command: sent.append(command))
     live.start()
     mission = [*[[1.25, -2.5, 0.75, 10.5]] * (MOST_ITEMS - 1), "hold"]
-    watched = LiveSource(live.address)
-    watched.send("eel_1", "mission", mission)
+    source = LiveSource(live.address)
+    source.send("eel_1", "mission", mission)
     wait(lambda: live._asked)
     live.take(0)
-    assert told == [("mission", mission)]
-    watched.close()
+    assert sent == [("mission", mission)]
+    source.close()
 
 
 @pytest.fixture
 def far(live, monkeypatch):
-    """Whoever comes, comes from another machine."""
+    """A stream whose clients all seem to come from another machine."""
     accept = live._socket.accept
 
     class Elsewhere:
@@ -208,36 +210,38 @@ def far(live, monkeypatch):
     return live
 
 
-@pytest.mark.parametrize("noise", [*NOISE.values(), packed(["tell", "eel_1", "arm"])], ids=[*NOISE, "order"])
-def test_from_beyond_this_machine_a_run_is_looked_at_whatever_is_said_and_not_steered(far, noise):
+@pytest.mark.parametrize(
+    "noise", [*NOISE.values(), packed(["tell", "eel_1", "arm"])], ids=[*NOISE, "command"]
+)
+def test_stream_ignores_commands_from_other_machines(far, noise):
     topic = far.topic("/eel_1/truth", FIELDS)
     far.handler("eel_1", print)
     far.start()
-    watched = LiveSource(far.address)
-    assert watched.controls == []
-    watched._socket.sendall(noise)
-    for depth_m in (1.0, 2.0):  # what is written when the first has come is sent behind another hearing
+    source = LiveSource(far.address)
+    assert source.controls == []
+    source._socket.sendall(noise)
+    for depth_m in (1.0, 2.0):  # the second is sent after the stream has read again
         topic.write(10, [0.0, 0.0, depth_m])
-        wait(lambda d=depth_m: watched.updates and watched.newest.rows["/eel_1/truth"][2] == d)
-    assert not far._asked and not watched.gone
-    watched.close()
+        wait(lambda d=depth_m: source.updates and source.newest.rows["/eel_1/truth"][2] == d)
+    assert not far._asked and not source.ended
+    source.close()
 
 
-def test_a_refused_rehearsal_says_why_among_the_events(live):
+def test_stream_reports_why_a_fault_was_rejected(live):
     live.topic("/eel_1/truth", FIELDS)
     live.rehearse = lambda vehicle, fault: f"{vehicle} has no {fault}"
     live.start()
-    watched = LiveSource(live.address)
-    assert watched.rehearses
-    watched.rehearse("eel_1", "gills")
+    source = LiveSource(live.address)
+    assert source.injects_faults
+    source.inject_fault("eel_1", "gills")
     wait(lambda: live._asked)
     live.take(5)
-    wait(lambda: watched.events)
-    assert watched.events[0].details["refused"] == "eel_1 has no gills"
-    watched.close()
+    wait(lambda: source.events)
+    assert source.events[0].details["refused"] == "eel_1 has no gills"
+    source.close()
 
 
-def test_messages_come_out_of_any_pieces_as_they_went_in():
+def test_unpacked_restores_messages_from_any_pieces():
     whole = packed(["tell", "a", "arm"]) + packed({"at": [[0, 1, [1.5, None]]]})
     buffer, found = bytearray(), []
     for byte in whole:
@@ -246,7 +250,7 @@ def test_messages_come_out_of_any_pieces_as_they_went_in():
     assert found == [["tell", "a", "arm"], {"at": [[0, 1, [1.5, None]]]}] and not buffer
 
 
-def test_who_looks_on_may_rehearse_a_disk_that_fails_and_mend_what_was_rehearsed(tmp_path):
+def test_stream_can_inject_and_clear_faults_of_the_recorder(tmp_path):
     opened, name, _ = open_scenario("rov", [], None)
     simulation = Simulation(opened, name, 1)
     recorder = Recorder(tmp_path / "log.mcap", {}, lossless=True)
