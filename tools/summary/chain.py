@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from caudal.onboard.chain.lead import euler_turn
+from caudal.onboard.chain.rotations import euler_rotation
 from caudal.onboard.chain.soft_joint import Rigid, Series, Universal
 from caudal.onboard.log.reader import Log
 from caudal.tools.log.columns import column
@@ -107,7 +107,7 @@ def frame_places(
     angles = [column(log, truth, key) for key in ("roll_rad", "pitch_rad", "heading_rad")]
     out = np.empty_like(base)
     for k, turn in enumerate(zip(*angles, strict=True)):
-        x, y, z = euler_turn(*turn) @ (chain.transform(q[k]) @ [*end, 1.0])[:3]
+        x, y, z = euler_rotation(*turn) @ (chain.transform(q[k]) @ [*end, 1.0])[:3]
         out[k] = base[k] + (x, y, -z)
     return out
 
