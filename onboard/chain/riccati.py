@@ -1,23 +1,25 @@
-"""Gains of linear feedback and of linear filters: Riccati's equation, solved by doubling. Needs numpy.
+"""Gains of optimal linear feedback and of Kalman filters: Riccati's equation, solved by doubling. Needs numpy.
 
     x[k+1] = F x[k] + G u[k]          least  sum of  x' Q x + u' R u
 
-Doubling (Anderson; Chu, Fan and Lin) does in ten steps what the recursion does in a thousand: after step k it stands
-where the recursion is after 2^k.
+Doubling (Anderson; Chu, Fan and Lin) does in ten steps what the recursion does in a thousand: after step k it has
+reached the recursion's result after 2^k.
 """
 
 import numpy as np
+
+from caudal.onboard.chain.arrays import Floats, inverted, solved
 
 STEPS = 40
 CLOSE = 1e-12
 
 
-class NoGain(ArithmeticError):
-    """What is to be steered cannot be, or cannot be seen."""
+class NoGainError(ArithmeticError):
+    """The system cannot be stabilised, or not all of its state can be observed."""
 
 
-def transition(a, b, dt):
-    """(F, G) over a step of dt, inputs held: the exponential of both, by halving and a short series."""
+def transition(a: Floats, b: Floats, dt: float) -> tuple[Floats, Floats]:
+    """(F, G) over a step of dt, inputs held: the matrix exponential of both, by halving and a short series."""
     n, wide = len(a), b.shape[1]
     both = np.zeros((n + wide, n + wide))
     both[:n, :n], both[:n, n:] = a * dt, b * dt
@@ -32,13 +34,13 @@ def transition(a, b, dt):
     return out[:n, :n], out[:n, n:]
 
 
-def worth(f, g, q, r):
-    """The P of Riccati's equation: x' P x is what a state costs until it is at rest."""
+def cost_matrix(f: Floats, g: Floats, q: Floats, r: Floats) -> Floats:
+    """The P of Riccati's equation: x' P x is the cost of a state until it is at rest."""
     eye = np.eye(len(f))
-    a, s, p = f, g @ np.linalg.solve(r, g.T), q
-    with np.errstate(all="ignore"):  # what cannot be steered grows beyond all numbers
+    a, s, p = f, g @ solved(r, g.T), q
+    with np.errstate(all="ignore"):  # a state that cannot be stabilised overflows
         for _ in range(STEPS):
-            into = np.linalg.solve(eye + s @ p, np.hstack([a, s]))
+            into = solved(eye + s @ p, np.hstack([a, s]))
             step, slip = into[:, : len(f)], into[:, len(f) :]
             more = a.T @ p @ step
             s = s + a @ slip @ a.T
@@ -47,16 +49,16 @@ def worth(f, g, q, r):
                 break
             if np.abs(more).max() <= CLOSE * np.abs(p).max():
                 return p
-    raise NoGain("Riccati's equation has no answer: not all of it can be steered, or seen")
+    raise NoGainError("Riccati's equation has no answer: not all of the state can be controlled, or observed")
 
 
-def feedback(f, g, q, r):
+def feedback(f: Floats, g: Floats, q: Floats, r: Floats) -> Floats:
     """K of u = -K x."""
-    p = worth(f, g, q, r)
-    return np.linalg.solve(r + g.T @ p @ g, g.T @ p @ f)
+    p = cost_matrix(f, g, q, r)
+    return solved(r + g.T @ p @ g, g.T @ p @ f)
 
 
-def correction(f, c, w, r):
-    """L of x += L (reading - C x): Kalman's, once it has settled; w and r are the variances of gusts and readings."""
-    p = worth(f.T, c.T, w, r)
-    return p @ c.T @ np.linalg.inv(c @ p @ c.T + r)
+def correction(f: Floats, c: Floats, w: Floats, r: Floats) -> Floats:
+    """L of x += L (reading - C x), the steady Kalman gain; w and r are the variances of disturbances and readings."""
+    p = cost_matrix(f.T, c.T, w, r)
+    return p @ c.T @ inverted(c @ p @ c.T + r)

@@ -1,111 +1,145 @@
-"""The planned state, held by one feedback over all of it. Needs numpy.
+"""Holds the planned state by one feedback of the chain's whole state. Needs numpy.
 
-Nine thrusters, or eight, and ten freedoms: an aim that is met to the letter, acceleration by acceleration, leaves what
-it does not see to itself. With a thruster of head or mid gone that runs away; and so it does where two modules come to
-lie in a line and their thrusts ahead, against each other, turn their joint the other way from there on. A feedback over
-the whole state does not ask for what cannot be had. It is worked out anew, for the shape planned, every RENEW_S, with
-errors of the hand dear and those of all else cheap.
+Nine thrusters, or eight, and ten freedoms: a task that is met exactly, acceleration by acceleration, does not control
+what its rows do not see. With a thruster of head or mid lost that diverges. It also does where two modules come into
+one line and their thrusts ahead, against each other, turn their joint the other way from there on. A feedback of the
+whole state does not demand the impossible. It is designed again for the planned shape every RENEW_S, with a high cost
+of the hand's errors and a low cost of all others.
 
-Where a lost thruster leaves a joint to itself, the joint's chambers are all there is to turn it by: a newton metre or
-so, after a moment. So the bends at which joints would rest are inputs beside the thrusts, dear ones. What both have to
-give for the plan's own motion (weight, drag, mass) is given ahead, or the hand would have to be late to have it.
+Where a lost thruster leaves a joint uncontrolled, only the joint's chambers can turn it: by a newton metre or so, after
+a moment. So the bends at which joints would rest are inputs next to the thrusts, at a high cost. What both must give
+for the plan's own motion (weight, drag, mass) is fed forward: otherwise the hand would first have to lag behind.
 """
+
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from caudal.onboard.chain.aims import rotation_vector
+from caudal.onboard.chain.arrays import Floats, solved
 from caudal.onboard.chain.chamber import bend_vector
-from caudal.onboard.chain.lead import euler_angles, euler_turn
-from caudal.onboard.chain.model import JOINT, Chain
-from caudal.onboard.chain.riccati import NoGain, feedback, transition
-from caudal.onboard.chain.straight import DIFFERENCE, Flow
+from caudal.onboard.chain.gain_schedule import DIFFERENCE, Dynamics
+from caudal.onboard.chain.model import JOINT, ChainModel
+from caudal.onboard.chain.riccati import NoGainError, feedback, transition
+from caudal.onboard.chain.rotations import euler_angles, euler_rotation, rotation_vector, wrapped
+from caudal.onboard.chain.thrusters import Thrusters
+from caudal.onboard.tables.chain import Chain
 
 RENEW_S = 2.0
-HAND_M, HAND_RAD = 0.05, 0.3  # what is as bad as PUSH_N
+HAND_M, HAND_RAD = 0.05, 0.3  # errors that cost as much as THRUST_N
 BEND_RAD, ROLL_RAD, SPEED = 0.3, 0.2, 0.3
-PUSH_N, REST_RAD = 8.0, 1.0
-REST_S = 1.0  # chambers are slow, and what is told them is made slower: it would be noise of speeds, mostly
-MOST_RAD, REACH_RAD = 1.0, 1.55  # how far from its bend a joint is told to rest, and in all
+THRUST_N, REST_RAD = 8.0, 1.0
+REST_S = 1.0  # set-points of chambers are smoothed over this: they would mostly be the noise of speeds
+MOST_RAD, REACH_RAD = 1.0, 1.55  # how far from its bend a joint may be set to rest, and in all
 SMOOTH_S = 0.2  # of the plan's accelerations
 LACK = 1e-3  # N, N m: loads that are not worth a thrust
-LEARN_PER_S, LEARN_M = 0.2, 0.15
-FAR = 1.0  # m, rad: what is further off is not asked for more; less would cut the feedback's own loop
+INTEGRAL_PER_S, INTEGRAL_M = 0.2, 0.15
+FAR = 1.0  # m, rad: larger errors count as this; less would open the feedback's own loop
 
 
-class Hold:
-    def __init__(self, control, thrusters, dt):
-        self._chain, self._thrusters, self._dt = Chain(control), thrusters, dt
-        self._flow = Flow(self._chain, np.zeros(3 * len(self._chain.chambers)))
+class ShapeHold:
+    """Thrusts and joint rests that hold a planned state.
+
+    `hold` leaves `rest`, the bend vectors at which joints are to rest.
+    """
+
+    def __init__(self, control: Chain, thrusters: Thrusters, dt: float) -> None:
+        self._chain, self._thrusters, self._dt = ChainModel(control), thrusters, dt
+        self._dynamics = Dynamics(self._chain, np.zeros(3 * len(self._chain.chambers)))
         self._every, self._left = round(RENEW_S / dt), 0
-        self._lost, self._steer = thrusters.lost.copy(), None
-        self.rest = []  # bend vectors at which joints are to rest
+        self._lost = thrusters.lost.copy()
+        self._gain: Floats | None = None
+        self._coming: Iterator[None] = iter(())
+        self.rest: list[float] = []
+        self.missed = 0.0  # by the solver's answer, in the last tick
         self.start()
 
-    def start(self):
-        self._last, self._learned = None, np.zeros(3)
-        self._rests = np.zeros(len(self._chain.bends))  # th1 and th2 of rest, beyond the bends planned
+    def start(self) -> None:
+        """Forget the plan's motion, the integral and the joints' rests."""
+        self._last: tuple[Floats, Floats, Floats, Floats] | None = None
+        self._integral: Floats = np.zeros(3)
+        self._rests: Floats = np.zeros(
+            len(self._chain.bends)
+        )  # th1 and th2 of rest, beyond the bends planned
 
-    def thrust(self, chain, place, hand_off, base, turn, slides, bends):
-        """That holds a plan which has the base there, so turned, and slides and bends so; hand_off: how far the hand
-        then still is off, which is summed up. Leaves `rest`."""
-        self._off = hand_off
-        speed, push = self._motion(base, turn, bends)
-        heading = euler_angles(turn)[2]
-        flat = euler_turn(0.0, 0.0, heading)
-        self._renew(flat.T @ turn, slides, bends)
-        thrust, rests = self._trim(turn, slides, bends, speed, push)
-        lies = np.concatenate(
+    def thrust(
+        self,
+        chain: ChainModel,
+        position: Floats,
+        hand_error: Floats,
+        base: Floats,
+        rotation: Floats,
+        slides: Sequence[float],
+        bends: Floats,
+    ) -> Floats:
+        """Thrusts (N) that hold a plan with the base at this position and rotation and these slides and bends.
+
+        `position` is the base's measured one; hand_error: the error of the hand that then remains, to be integrated.
+        """
+        self._hand_error = hand_error
+        speed, acceleration = self._motion(base, rotation, bends)
+        heading = euler_angles(rotation)[2]
+        flat = euler_rotation(0.0, 0.0, heading)
+        gain = self._renewed(flat.T @ rotation, slides, bends)
+        thrust, rests = self._trim(rotation, slides, bends, speed, acceleration)
+        pose_error = np.concatenate(
             [
-                flat.T @ (place + _stretched(chain, slides) - base - self._learned),
-                _turned(euler_angles(chain.turn) - euler_angles(turn)),
+                flat.T @ (position + _stretched(chain, slides) - base - self._integral),
+                wrapped(euler_angles(chain.rotation) - euler_angles(rotation)),
                 chain.q[chain.bends] - bends,
             ]
         )
-        goes = np.concatenate([chain.velocity, chain.qd[chain.bends]]) - speed
-        late = np.concatenate([self._thrusters.force - thrust, self._rests - rests])
-        more = self._steer @ np.concatenate([np.clip(lies, -FAR, FAR), goes, late])
-        self._press(bends, rests - more[len(thrust) :])
+        speed_error = np.concatenate([chain.velocity, chain.qd[chain.bends]]) - speed
+        lag = np.concatenate([self._thrusters.force - thrust, self._rests - rests])
+        more: Floats = gain @ np.concatenate([np.clip(pose_error, -FAR, FAR), speed_error, lag])
+        self._set_rest(bends, rests - more[len(thrust) :])
         return thrust - more[: len(thrust)]
 
-    def learn(self, met):
-        """Let the hand's error of this tick count, if limits did not keep it from less."""
+    def integrate(self, met: bool) -> None:
+        """Add the hand's error of this tick to the integral, if limits did not cause it."""
         if met:
-            more = LEARN_PER_S * self._dt * self._off
-            self._learned = np.clip(self._learned + more, -LEARN_M, LEARN_M)
+            more = INTEGRAL_PER_S * self._dt * self._hand_error
+            self._integral = np.clip(self._integral + more, -INTEGRAL_M, INTEGRAL_M)
 
-    def _motion(self, base, turn, bends):
+    def _motion(self, base: Floats, rotation: Floats, bends: Floats) -> tuple[Floats, Floats]:
         """(speeds, accelerations) of the plan, base axes and bends: from tick to tick, the latter smoothed."""
         if self._last is None:
-            self._last = base, turn, bends, np.zeros(6 + len(bends))
-            self._push = np.zeros(6 + len(bends))
-        last_base, last_turn, last_bends, last = self._last
-        moved = turn.T @ (base - last_base), rotation_vector(last_turn.T @ turn), bends - last_bends
+            self._last = base, rotation, bends, np.zeros(6 + len(bends))
+            self._acceleration = np.zeros(6 + len(bends))
+        last_base, last_rotation, last_bends, last = self._last
+        moved = (
+            rotation.T @ (base - last_base),
+            rotation_vector(last_rotation.T @ rotation),
+            bends - last_bends,
+        )
         speed = np.concatenate(moved) / self._dt
-        self._push = self._push + self._dt / SMOOTH_S * ((speed - last) / self._dt - self._push)
-        self._last = base, turn, bends, speed
-        return speed, self._push
+        change = (speed - last) / self._dt - self._acceleration
+        self._acceleration = self._acceleration + self._dt / SMOOTH_S * change
+        self._last = base, rotation, bends, speed
+        return speed, self._acceleration
 
-    def _trim(self, turn, slides, bends, speed, push):
+    def _trim(
+        self, rotation: Floats, slides: Sequence[float], bends: Floats, speed: Floats, acceleration: Floats
+    ) -> tuple[Floats, Floats]:
         """(thrusts, bends of the joints' rest beyond their bends) that the plan's motion takes; the least of them."""
-        chain, flow = self._chain, self._flow
-        flow.slides[0::JOINT] = flow.slides[3::JOINT] = slides
-        q, qd = flow.slides.copy(), np.zeros(chain.joints)
+        chain, dynamics = self._chain, self._dynamics
+        dynamics.slides[0::JOINT] = dynamics.slides[3::JOINT] = slides
+        q, qd = dynamics.slides.copy(), np.zeros(chain.joints)
         q[chain.bends], qd[chain.bends] = bends, speed[6:]
-        chain.update(turn, speed[:6], q, qd, np.zeros(3 * len(chain.chambers)))
-        load = chain.free_mass @ push + chain.free_load
-        load[6:] -= flow.stiffness * bends
+        chain.update(rotation, speed[:6], q, qd, np.zeros(3 * len(chain.chambers)))
+        load = chain.free_mass @ acceleration + chain.free_load
+        load[6:] -= dynamics.stiffness * bends
         springs = np.zeros((len(load), len(bends)))
-        springs[6:] = np.diag(flow.stiffness)
-        worth = np.concatenate([PUSH_N * ~self._lost, np.full(len(bends), REST_RAD)])
-        inputs = np.hstack([chain.free_b, springs]) * worth
+        springs[6:] = np.diag(dynamics.stiffness)
+        scale = np.concatenate([THRUST_N * ~self._lost, np.full(len(bends), REST_RAD)])
+        inputs = np.hstack([chain.free_b, springs]) * scale
         square = inputs @ inputs.T
         square.flat[:: len(load) + 1] += LACK
-        told = worth * (inputs.T @ np.linalg.solve(square, load))
+        given = scale * (inputs.T @ solved(square, load))
         thrusters = self._thrusters
-        return np.clip(told[: len(self._lost)], thrusters.low, thrusters.high), told[len(self._lost) :]
+        return np.clip(given[: len(self._lost)], thrusters.low, thrusters.high), given[len(self._lost) :]
 
-    def _press(self, bends, rests):
-        """Let joints rest further and further towards bends + rests, none further than chambers reach."""
+    def _set_rest(self, bends: Floats, rests: Floats) -> None:
+        """Move the joints' rest gradually towards bends + rests, none further than chambers reach."""
         self._rests = self._rests + self._dt / REST_S * (np.clip(rests, -MOST_RAD, MOST_RAD) - self._rests)
         self.rest = []
         for k in range(0, len(rests), 2):
@@ -113,10 +147,12 @@ class Hold:
             share = min(1.0, REACH_RAD / max(float(np.hypot(port, up)), 1e-9))
             self.rest += [share * port, share * up]
 
-    def _renew(self, level, slides, bends):
-        """The feedback for the shape planned: at once if there is none or a thruster was lost, else bit by bit."""
+    def _renewed(self, level: Floats, slides: Sequence[float], bends: Floats) -> Floats:
+        """The gain for the planned shape: designed at once if there is none or a thruster was lost, otherwise a part a
+        tick."""
         lost = self._thrusters.lost
-        if self._steer is None or (self._lost != lost).any():
+        gain = self._gain
+        if gain is None or (self._lost != lost).any():
             self._lost, self._left = lost.copy(), 0
             for _ in self._design(level, slides, bends):
                 pass
@@ -124,67 +160,62 @@ class Hold:
             self._left, self._coming = self._every, self._design(level, slides, bends)
         self._left -= 1
         next(self._coming, None)
+        assert self._gain is not None, "a whole design leaves one"
+        return self._gain
 
-    def _design(self, level, slides, bends):
-        """Leaves the feedback, in as many parts as it yields: all at once would be longer than a tick."""
+    def _design(self, level: Floats, slides: Sequence[float], bends: Floats) -> Iterator[None]:
+        """Design the gain in as many parts as it yields: all at once would take longer than a tick."""
         chain, half = self._chain, 6 + len(bends)
-        flow = Flow(chain, np.zeros(3 * len(chain.chambers)))
-        flow.slides[0::JOINT] = flow.slides[3::JOINT] = slides
+        dynamics = Dynamics(chain, np.zeros(3 * len(chain.chambers)))
+        dynamics.slides[0::JOINT] = dynamics.slides[3::JOINT] = slides
         alive = ~self._lost
         state, idle = np.zeros(2 * half), np.zeros(len(alive))
         state[3:6], state[6:half] = euler_angles(level), bends
         a = np.zeros((2 * half, 2 * half))
-        for k in range(3, 2 * half):  # the place changes nothing
+        for k in range(3, 2 * half):  # the position changes nothing
             step = DIFFERENCE * np.eye(2 * half)[k]
-            more, less = flow.at(state + step, idle, bends), flow.at(state - step, idle, bends)
+            more, less = dynamics.rates(state + step, idle, bends), dynamics.rates(state - step, idle, bends)
             a[:, k] = (more - less) / (2 * DIFFERENCE)
             yield
-        flow.at(state, idle, bends)
+        dynamics.rates(state, idle, bends)
         b = np.zeros((2 * half, len(alive)))
-        b[half:] = np.linalg.solve(chain.free_mass, chain.free_b)
+        b[half:] = solved(chain.free_mass, chain.free_b)
         springs = np.zeros((2 * half, len(bends)))
-        springs[half:] = np.linalg.solve(chain.free_mass, np.eye(half)[:, 6:] * flow.stiffness)
+        springs[half:] = solved(chain.free_mass, np.eye(half)[:, 6:] * dynamics.stiffness)
         b = np.hstack([b * alive, springs])
         lags = np.diag(1 / np.concatenate([self._thrusters.lags_s, np.full(len(bends), REST_S)]))
         size, wide = len(a), b.shape[1]
         both = np.block([[a, b], [np.zeros((wide, size)), -lags]])
         f, g = transition(both, np.vstack([np.zeros((size, wide)), lags]), self._dt)
-        worth = np.zeros((size + wide, size + wide))
-        worth[:half, :half] = self._hand_worth(chain)
-        worth[half:size, half:size] = np.eye(half) / SPEED**2
-        dear = np.concatenate([np.full(len(alive), PUSH_N), np.full(len(bends), REST_RAD)])
+        cost = np.zeros((size + wide, size + wide))
+        cost[:half, :half] = self._hand_cost(chain)
+        cost[half:size, half:size] = np.eye(half) / SPEED**2
+        scale = np.concatenate([np.full(len(alive), THRUST_N), np.full(len(bends), REST_RAD)])
         try:
-            steer = feedback(f, g, worth, np.diag(1 / dear**2))
-        except (
-            NoGain,
-            np.linalg.LinAlgError,
-        ):  # too few thrusters are left to steer it: what the plan takes is all
-            steer = np.zeros((wide, size + wide))
-        self._steer = steer * np.concatenate([alive, np.ones(len(bends), dtype=bool)])[:, None]
+            gain = feedback(f, g, cost, np.diag(1 / scale**2))
+        except (NoGainError, np.linalg.LinAlgError):
+            gain = np.zeros((wide, size + wide))  # too few thrusters are left: feed-forward alone
+        self._gain = gain * np.concatenate([alive, np.ones(len(bends), dtype=bool)])[:, None]
 
-    def _hand_worth(self, chain):
-        """Of place, attitude and bends: the hand's errors, and a little of all bends and of roll."""
+    def _hand_cost(self, chain: ChainModel) -> Floats:
+        """Cost of position, attitude and bends: the hand's errors, and a little of all bends and of roll."""
         body = np.array([3 * (len(chain.modules) - 1)])
-        turn, at = chain.module_end(len(chain.modules) - 1)
-        at = at + turn[:, 0] * chain.lengths_m[-1]
+        rotation, at = chain.module_frame(len(chain.modules) - 1)
+        at = at + rotation[:, 0] * chain.lengths_m[-1]
         moved, _, _ = chain.point_rows(body, at[None])
-        turned, _, _ = chain.turn_rows(body[0])
+        turned, _, _ = chain.rotation_rows(body[0])
         rows = np.concatenate([moved[0] / HAND_M, turned / HAND_RAD])[:, chain.free]
         back = np.eye(len(chain.free))
-        back[:3, :3] = chain.turn.T  # places stand in world axes
+        back[:3, :3] = chain.rotation.T  # positions are in world axes
         rows = rows @ back
-        worth = rows.T @ rows
-        worth[3, 3] += 1 / ROLL_RAD**2
-        worth[6:, 6:] += np.eye(len(chain.free) - 6) / BEND_RAD**2
-        return worth
+        cost: Floats = rows.T @ rows
+        cost[3, 3] += 1 / ROLL_RAD**2
+        cost[6:, 6:] += np.eye(len(chain.free) - 6) / BEND_RAD**2
+        return cost
 
 
-def _stretched(chain, slides):
-    """How far, in the world, the hand is further from the base than with the slides planned."""
+def _stretched(chain: ChainModel, slides: Sequence[float]) -> Floats:
+    """How much further, in world axes, the hand is from the base than with the planned slides."""
     ends = np.array([JOINT * k + i for k in range(len(slides)) for i in (0, JOINT - 1)])
-    return chain.turn @ (chain.axes[ends, :3].T @ (chain.q[ends] - np.repeat(slides, 2)))
-
-
-def _turned(angles):
-    """By less than half a turn."""
-    return (angles + np.pi) % (2 * np.pi) - np.pi
+    longer: Floats = chain.axes[ends, :3].T @ (chain.q[ends] - np.repeat(slides, 2))
+    return chain.rotation @ longer

@@ -1,18 +1,18 @@
-"""Kinematics of soft joints: three models behind one interface, and chains of them. CPython with numpy only.
+"""Kinematics of soft joints: three models with one interface, and chains of them. Needs numpy.
 
-A soft joint leads from its near frame, x along it, to its far frame. All models say the same about it:
+A soft joint leads from its near frame, x along it, to its far frame. All models have these methods:
 
     transform(q)           4 x 4, the far frame in the near one
     jacobian(q)            6 x n, velocity of the far frame's origin, then angular velocity, in the near
                            frame's axes, a column a coordinate
-    jacobian_rate(q, qd)   6 x n, how fast that changes
-    at(q, share)           transform and jacobian of the section at that share of the joint's length
-    start()                straight, at the joint's own length
+    jacobian_rate(q, qd)   6 x n, the time derivative of the Jacobian
+    at(q, share)           transform and Jacobian of the section at that share of the joint's length
+    start()                coordinates of the straight joint at its own length
 
 Lengths in metres, angles in radians. A positive bend about y takes the far end down, one about z to port.
 
 Universal: two prismatic joints with a universal joint between them; four coordinates, closed form.
-ConstantCurvature: an arc of length l. Its bend is a vector across x, so that the straight joint is no special
+ConstantCurvature: an arc of length l. Its bend is a vector across x, so that the straight joint is not a special
 case: R = exp([b]x), which has no twist, and the arc is the integral of R x. Piecewise: such arcs in series.
 """
 
@@ -22,43 +22,57 @@ from typing import Protocol
 
 import numpy as np
 
-Numbers = Sequence[float] | np.ndarray
+from caudal.onboard.chain.arrays import Floats
+
+Numbers = Sequence[float] | Floats
 POWERS = np.arange(24)  # of the series: exact to rounding up to a bend of one turn
 SERIES = np.array([[(-1) ** j / factorial(2 * j + k) for j in range(len(POWERS))] for k in range(7)])
 
 
 class SoftJoint(Protocol):
-    """What every model of a soft joint, and every chain of them, can say."""
+    """The interface of every model of a soft joint, and of every chain of them."""
 
     coordinates: tuple[str, ...]
 
-    def start(self) -> np.ndarray: ...
-    def transform(self, q: Numbers) -> np.ndarray: ...
-    def jacobian(self, q: Numbers) -> np.ndarray: ...
-    def jacobian_rate(self, q: Numbers, qd: Numbers) -> np.ndarray: ...
-    def at(self, q: Numbers, share: float) -> tuple[np.ndarray, np.ndarray]: ...
+    def start(self) -> Floats:
+        """Coordinates of the straight joint at its own length."""
+
+    def transform(self, q: Numbers) -> Floats:
+        """The far frame in the near one, 4 x 4."""
+
+    def jacobian(self, q: Numbers) -> Floats:
+        """Velocity of the far frame by the coordinates' rates, 6 x n."""
+
+    def jacobian_rate(self, q: Numbers, qd: Numbers) -> Floats:
+        """Time derivative of the Jacobian, 6 x n."""
+
+    def at(self, q: Numbers, share: float) -> tuple[Floats, Floats]:
+        """Transform and Jacobian of the section at that share of the length."""
 
 
 class Universal:
-    """Trans(x, d1) Rot(y, th1) Rot(z, th2) Trans(x, d2)."""
+    """A prismatic, a universal and a prismatic joint: Trans(x, d1) Rot(y, th1) Rot(z, th2) Trans(x, d2)."""
 
     coordinates: tuple[str, ...] = ("d1_m", "th1_rad", "th2_rad", "d2_m")
 
     def __init__(self, length_m: float) -> None:
         self.length_m = length_m
 
-    def start(self) -> np.ndarray:
+    def start(self) -> Floats:
+        """Coordinates of the straight joint at its own length."""
         return np.array([self.length_m / 2, 0.0, 0.0, self.length_m / 2])
 
-    def transform(self, q: Numbers) -> np.ndarray:
+    def transform(self, q: Numbers) -> Floats:
+        """The far frame in the near one, 4 x 4."""
         d1, th1, th2, d2 = q
         transform = np.eye(4)
-        transform[:3, :3] = turn = universal_turn(th1, th2)
+        transform[:3, :3] = turn = universal_rotation(th1, th2)
         transform[:3, 3] = d2 * turn[:, 0]
         transform[0, 3] += d1
         return transform
 
-    def jacobian(self, q: Numbers) -> np.ndarray:
+    def jacobian(self, q: Numbers) -> Floats:
+        """Velocity of the far frame by the coordinates' rates, 6 x n."""
         _, th1, th2, d2 = q
         c1, s1, c2, s2 = cos(th1), sin(th1), cos(th2), sin(th2)
         return np.array(
@@ -72,11 +86,12 @@ class Universal:
             ]
         )
 
-    def jacobian_rate(self, q: Numbers, qd: Numbers) -> np.ndarray:
+    def jacobian_rate(self, q: Numbers, qd: Numbers) -> Floats:
+        """Time derivative of the Jacobian, 6 x n."""
         _, th1, th2, d2 = q
         _, w1, w2, v2 = qd
         c1, s1, c2, s2 = cos(th1), sin(th1), cos(th2), sin(th2)
-        # rates of the products that the Jacobian is made of
+        # derivatives of the products in the Jacobian
         cc, cs = -s1 * c2 * w1 - c1 * s2 * w2, -s1 * s2 * w1 + c1 * c2 * w2
         sc, ss = c1 * c2 * w1 - s1 * s2 * w2, c1 * s2 * w1 + s1 * c2 * w2
         return np.array(
@@ -90,8 +105,8 @@ class Universal:
             ]
         )
 
-    def at(self, q: Numbers, share: float) -> tuple[np.ndarray, np.ndarray]:
-        """Half of the length lies on either side of the kink, however far each is stretched."""
+    def at(self, q: Numbers, share: float) -> tuple[Floats, Floats]:
+        """Half of the length lies on either side of the bend, however far each half is stretched."""
         d1, th1, th2, d2 = q
         if share <= 0.5:
             transform, jacobian = np.eye(4), np.zeros((6, 4))
@@ -110,10 +125,12 @@ class ConstantCurvature:
     def __init__(self, length_m: float) -> None:
         self.length_m = length_m
 
-    def start(self) -> np.ndarray:
+    def start(self) -> Floats:
+        """Coordinates of the straight joint at its own length."""
         return np.array([self.length_m, 0.0, 0.0])
 
-    def transform(self, q: Numbers) -> np.ndarray:
+    def transform(self, q: Numbers) -> Floats:
+        """The far frame in the near one, 4 x 4."""
         l_m, b_y, b_z = q
         c = stumpff(b_y * b_y + b_z * b_z)
         return np.array(
@@ -125,11 +142,12 @@ class ConstantCurvature:
             ]
         )
 
-    def jacobian(self, q: Numbers) -> np.ndarray:
+    def jacobian(self, q: Numbers) -> Floats:
+        """Velocity of the far frame by the coordinates' rates, 6 x n."""
         l_m, b_y, b_z = q
         yy, yz, zz = b_y * b_y, b_y * b_z, b_z * b_z
         c = stumpff(yy + zz)
-        g, h = c[3] - c[2], 2 * c[4] - c[3]  # how c_1 and c_2 change with b, over b
+        g, h = c[3] - c[2], 2 * c[4] - c[3]  # derivatives of c_1 and c_2 by b, over b
         return np.array(
             [
                 [c[1], l_m * b_y * g, l_m * b_z * g],
@@ -141,7 +159,7 @@ class ConstantCurvature:
             ]
         )
 
-    def jacobian_rate(self, q: Numbers, qd: Numbers) -> np.ndarray:
+    def jacobian_rate(self, q: Numbers, qd: Numbers) -> Floats:
         """The product rule, entry by entry; names with r are rates."""
         l_m, b_y, b_z = q
         l_r, y_r, z_r = qd
@@ -169,60 +187,72 @@ class ConstantCurvature:
         ]
         return rate
 
-    def at(self, q: Numbers, share: float) -> tuple[np.ndarray, np.ndarray]:
+    def at(self, q: Numbers, share: float) -> tuple[Floats, Floats]:
+        """Transform and Jacobian of the section at that share of the length."""
         part = share * np.asarray(q)  # a part of an arc is an arc
         return self.transform(part), share * self.jacobian(part)
 
 
 class Rigid:
-    """A straight module: no coordinates, so that a chain may hold it like a joint."""
+    """A straight module: a joint without coordinates, so that a chain may contain it."""
 
     coordinates: tuple[str, ...] = ()
 
     def __init__(self, length_m: float) -> None:
         self.length_m = length_m
 
-    def start(self) -> np.ndarray:
+    def start(self) -> Floats:
+        """Coordinates of the straight joint at its own length."""
         return np.zeros(0)
 
-    def transform(self, q: Numbers) -> np.ndarray:
+    def transform(self, q: Numbers) -> Floats:
+        """The far frame in the near one, 4 x 4."""
         return self.at(q, 1.0)[0]
 
-    def jacobian(self, q: Numbers) -> np.ndarray:
+    def jacobian(self, q: Numbers) -> Floats:
+        """Velocity of the far frame by the coordinates' rates, 6 x n."""
         return np.zeros((6, 0))
 
-    def jacobian_rate(self, q: Numbers, qd: Numbers) -> np.ndarray:
+    def jacobian_rate(self, q: Numbers, qd: Numbers) -> Floats:
+        """Time derivative of the Jacobian, 6 x n."""
         return np.zeros((6, 0))
 
-    def at(self, q: Numbers, share: float) -> tuple[np.ndarray, np.ndarray]:
+    def at(self, q: Numbers, share: float) -> tuple[Floats, Floats]:
+        """Transform and Jacobian of the section at that share of the length."""
         transform = np.eye(4)
         transform[0, 3] = share * self.length_m
         return transform, np.zeros((6, 0))
 
 
 class Series:
-    """Parts in series, each with its own coordinates, one part's behind the other's; itself a part."""
+    """Parts in series; its coordinates are those of the parts, in order. It is a part itself."""
 
     def __init__(self, parts: Sequence[SoftJoint]) -> None:
         self.parts = list(parts)
         names = [f"{name}_{k}" for k, part in enumerate(self.parts) for name in part.coordinates]
         self.coordinates = tuple(names)
         ends = np.cumsum([0] + [len(part.coordinates) for part in self.parts])
-        self.places = [slice(int(a), int(b)) for a, b in zip(ends, ends[1:])]  # of each part's coordinates
+        self.places = [
+            slice(int(a), int(b)) for a, b in zip(ends, ends[1:])
+        ]  # of each part's coordinates in q
 
-    def start(self) -> np.ndarray:
+    def start(self) -> Floats:
+        """Coordinates of the straight joint at its own length."""
         return np.concatenate([part.start() for part in self.parts])
 
-    def transform(self, q: Numbers) -> np.ndarray:
+    def transform(self, q: Numbers) -> Floats:
+        """The far frame in the near one, 4 x 4."""
         transform = np.eye(4)
         for part, place in zip(self.parts, self.places):
             transform = transform @ part.transform(q[place])
         return transform
 
-    def jacobian(self, q: Numbers) -> np.ndarray:
+    def jacobian(self, q: Numbers) -> Floats:
+        """Velocity of the far frame by the coordinates' rates, 6 x n."""
         return self.reach(q, len(self.parts))[1]
 
-    def jacobian_rate(self, q: Numbers, qd: Numbers) -> np.ndarray:
+    def jacobian_rate(self, q: Numbers, qd: Numbers) -> Floats:
+        """Time derivative of the Jacobian, 6 x n."""
         q, qd = np.asarray(q), np.asarray(qd)
         rate, near, spin = np.zeros((6, len(q))), np.eye(4), np.zeros(3)  # spin: of the near frame
         jacobian = np.zeros((6, len(q)))
@@ -239,19 +269,19 @@ class Series:
             near = far
         return rate
 
-    def at(self, q: Numbers, share: float) -> tuple[np.ndarray, np.ndarray]:
-        """Each part counts as long as any other."""
+    def at(self, q: Numbers, share: float) -> tuple[Floats, Floats]:
+        """Each part takes the same share of the length."""
         part = min(int(share * len(self.parts)), len(self.parts) - 1)
         return self.section(q, part, share * len(self.parts) - part)
 
-    def section(self, q: Numbers, part: int, share: float) -> tuple[np.ndarray, np.ndarray]:
+    def section(self, q: Numbers, part: int, share: float) -> tuple[Floats, Floats]:
         """Transform and Jacobian of the section at that share of a part's length."""
         near, jacobian = self.reach(q, part)
         own, own_jacobian = self.parts[part].at(q[self.places[part]], share)
         return onto(near, jacobian, own, own_jacobian, self.places[part])
 
-    def reach(self, q: Numbers, parts: int) -> tuple[np.ndarray, np.ndarray]:
-        """Transform and Jacobian of the frame behind so many parts."""
+    def reach(self, q: Numbers, parts: int) -> tuple[Floats, Floats]:
+        """Transform and Jacobian of the frame behind the first `parts` parts."""
         transform, jacobian = np.eye(4), np.zeros((6, len(self.coordinates)))
         for part, place in zip(self.parts[:parts], self.places):
             own, own_jacobian = part.transform(q[place]), part.jacobian(q[place])
@@ -267,17 +297,17 @@ class Piecewise(Series):
         self.length_m = length_m
 
 
-def universal_turn(th1: float, th2: float) -> np.ndarray:
-    """Rot(y, th1) Rot(z, th2)."""
+def universal_rotation(th1: float, th2: float) -> Floats:
+    """Rotation matrix Rot(y, th1) Rot(z, th2)."""
     c1, s1, c2, s2 = cos(th1), sin(th1), cos(th2), sin(th2)
     return np.array([[c1 * c2, -c1 * s2, s1], [s2, c2, 0.0], [-s1 * c2, s1 * s2, c1]])
 
 
-def universal_like(q: Numbers) -> np.ndarray:
-    """The universal joint's coordinates with the far origin and far x axis of an arc.
+def universal_like(q: Numbers) -> Floats:
+    """Coordinates of the universal joint with the far origin and far x axis of an arc.
 
-    Not its roll: a universal joint turns about y, then z, an arc about both at once. At a bend of 30 degrees the far
-    frames differ by up to 4 degrees about their x; at 88 by 43 half way between the axes, by 69 where they differ most.
+    The roll differs: a universal joint turns about y, then z, an arc about both at once. At a bend of 30 degrees the
+    far frames differ by up to 4 degrees about their x; at 88 by 43 half way between the axes, by at most 69.
     """
     l_m, b_y, b_z = q
     c = stumpff(b_y * b_y + b_z * b_z)
@@ -288,20 +318,21 @@ def universal_like(q: Numbers) -> np.ndarray:
 def stumpff(x: float) -> list[float]:
     """c_k(x) = sum over j of (-x)^j / (2 j + k)!, k from 0 to 6; x is a bend squared.
 
-    c_0 = cos b, c_1 = sin b / b, c_2 = (1 - cos b) / b^2 and so on, without their gap at b = 0.
+    c_0 = cos b, c_1 = sin b / b, c_2 = (1 - cos b) / b^2 and so on, but also defined at b = 0.
     """
-    return (SERIES @ x**POWERS).tolist()
+    c: list[float] = (SERIES @ x**POWERS).tolist()
+    return c
 
 
-def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Of vectors, or of columns and a vector; for these sizes in a tenth of numpy's time."""
+def cross(a: Floats, b: Floats) -> Floats:
+    """Cross product of vectors, or of columns and a vector; ten times as fast as numpy's for these sizes."""
     return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
 def onto(
-    near: np.ndarray, jacobian: np.ndarray, own: np.ndarray, own_jacobian: np.ndarray, place: slice
-) -> tuple[np.ndarray, np.ndarray]:
-    """What hangs on a near frame that itself moves: its transform, and its Jacobian over all coordinates."""
+    near: Floats, jacobian: Floats, own: Floats, own_jacobian: Floats, place: slice
+) -> tuple[Floats, Floats]:
+    """Transform, and Jacobian over all coordinates, of a part whose near frame moves itself."""
     turn = near[:3, :3]
     far, moved = near @ own, jacobian.copy()
     moved[:3] += cross(jacobian[3:], far[:3, 3] - near[:3, 3])

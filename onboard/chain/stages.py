@@ -1,22 +1,28 @@
-"""The stages of a chain's loop. Needs numpy and daqp."""
+"""Builds the stages of a chain's loop. Needs numpy and daqp."""
 
+from caudal.hal.core.board import Board
 from caudal.onboard.chain.estimate import ChainEstimator
-from caudal.onboard.chain.model import Chain
-from caudal.onboard.chain.priority import Priority
-from caudal.onboard.chain.run_estimate import RunEstimator
-from caudal.onboard.chain.straight import Straight
+from caudal.onboard.chain.gain_schedule import GainSchedule
+from caudal.onboard.chain.model import ChainModel
+from caudal.onboard.chain.priority import TaskPriorityControl
+from caudal.onboard.chain.straight_estimate import StraightRunEstimator
 from caudal.onboard.chain.thrusters import Thrusters
 from caudal.onboard.core.loop import Stage
+from caudal.onboard.tables.chain import AimsTask, Chain, RunAim
+from caudal.onboard.tables.read import Settings
 
 
-def stages(settings, scenario, board):
-    control, estimate, rate_hz = settings["control"], settings["estimate"], settings["rate_hz"]
-    chain, thrusters = Chain(control), Thrusters(control, board, 1 / rate_hz)
-    common = estimate, control, board, rate_hz, thrusters
-    straight, estimator = None, ChainEstimator(*common)
-    for run in (aim for aim in scenario["aims"] if aim["kind"] == "run"):
-        noise = {**estimate["filter"], "joint_rad": control["filter"]["angle_rad"]}
-        straight = Straight(chain, thrusters, run, noise, control["posture"]["ease_pa"], 1 / rate_hz)
-        estimator = RunEstimator(*common, chain, straight)
-    priority = Priority(settings, scenario, board, chain, thrusters, estimator, straight)
+def stages(settings: Settings, scenario: AimsTask, board: Board) -> tuple[list[Stage], list[Stage]]:
+    """(estimators, stages after the failsafe monitor) for a scenario of a vehicle with control.kind "chain"."""
+    control, table, rate_hz = settings.control, settings.estimate, settings.rate_hz
+    noise = table.filter
+    assert isinstance(control, Chain) and noise is not None, "the reader makes sure of it"
+    chain, thrusters = ChainModel(control), Thrusters(control, board, 1 / rate_hz)
+    common = table, noise, control, board, rate_hz, thrusters
+    schedule, estimator = None, ChainEstimator(*common)
+    for run in (aim for aim in scenario.aims if isinstance(aim, RunAim)):
+        joint_rad, ease_pa = control.filter.angle_rad, control.posture.ease_pa
+        schedule = GainSchedule(chain, thrusters, run, noise, joint_rad, ease_pa, 1 / rate_hz)
+        estimator = StraightRunEstimator(*common, chain, schedule)
+    priority = TaskPriorityControl(control, rate_hz, scenario, board, chain, thrusters, estimator, schedule)
     return [Stage("estimate", 1, estimator.step)], [Stage("aims", 1, priority.step, priority)]

@@ -1,13 +1,14 @@
 """Tables of a chain of modules and soft joints: `control` of kind "chain", and its scenarios, task "aims".
 
-Typed structs; CPython only.
+An aim is a task with a priority (chain/tasks.py). CPython only.
 """
 
-from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from collections.abc import Collection, Iterator, Mapping
+from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
+from caudal.hal.tables.channels import Actuator, Thruster, Valve
 from caudal.hal.tables.types import (
     Length,
     Named,
@@ -31,25 +32,27 @@ Names4 = Annotated[list[str], Meta(min_length=4, max_length=4)]
 
 
 class Part(Table, kw_only=True, frozen=True):
-    """What moves as one: a module, or half of a soft joint. Its mass is spread along its length, on its axis."""
+    """A rigid body: a module, or half of a soft joint. Its mass is spread along its length, on its axis."""
 
     mass_kg: Positive
     inertia_kg_m2: ThreePositive  # about its own middle
-    added: Six  # water it carries, about its middle: kg three times, kg m2 three times
+    added: Six  # added mass, about its middle: kg three times, kg m2 three times
     volume_m3: Positive
     lift_above_m: Number = 0.0  # centre of buoyancy above the axis
-    cross_drag_n_s2_m3: NotNegative  # a metre of length
+    cross_drag_n_s2_m3: NotNegative  # per metre of length
     axial_drag_n_s2_m2: NotNegative
     roll_drag_n_m_s_rad: NotNegative = 0.0
 
 
 class Module(Part, kw_only=True, frozen=True):
+    """A rigid module."""
+
     name: Name
     length_m: Length
 
 
 class Soft(Table, kw_only=True, frozen=True):
-    """A joint between two modules, as chain/chamber.py has it; `coordinates`: the sensors of d1, th1, th2, d2."""
+    """A joint between two modules (chain/chamber.py); `coordinates`: the sensors of d1, th1, th2, d2."""
 
     name: Name
     coordinates: Names4
@@ -71,7 +74,7 @@ class Soft(Table, kw_only=True, frozen=True):
 
 
 class ChainThruster(Named, kw_only=True, frozen=True):
-    """Where a thruster sits on its module, and which way it pushes when told a force above 0."""
+    """A thruster's module, its position there, and the direction of a positive force."""
 
     module: str
     at_m: Three
@@ -80,7 +83,7 @@ class ChainThruster(Named, kw_only=True, frozen=True):
 
 
 class Limits(Table, kw_only=True, frozen=True):
-    """Of every soft joint; kept as barriers whose poles are at pole_per_s."""
+    """Limits of every soft joint; kept by barriers whose poles are at pole_per_s."""
 
     bend_max_deg: Annotated[float, Meta(ge=10, le=89)]
     bend_rate_max_rad_s: Positive
@@ -88,19 +91,19 @@ class Limits(Table, kw_only=True, frozen=True):
 
 
 class ClearanceTable(Table, kw_only=True, frozen=True):
-    """How far every part of the hull stays from obstacles."""
+    """Distance that every part of the hull keeps from obstacles."""
 
     hull_radius_m: Length
     clear_m: NotNegative
-    guard_m: NotNegative = 0.0  # more than that, for noise and what the model does not know
-    near_m: Positive = 1.0  # what is further away does not count
+    guard_m: NotNegative = 0.0  # added to that, for noise and errors of the model
+    near_m: Positive = 1.0  # obstacles further away do not count
     points_a_module: Annotated[int, Meta(ge=2, le=50)] = 5
     most_rows: Annotated[int, Meta(ge=1, le=100)] = 12
     pole_per_s: Positive = 1.0
 
 
 class ChainFilter(Table, kw_only=True, frozen=True):
-    """Standard deviations that the joints' filters go by; the base's stand in estimate.filter."""
+    """Standard deviations of the joints' filters; those of the base are in estimate.filter."""
 
     angle_rad: Physical
     stroke_m: Physical
@@ -112,9 +115,9 @@ class ChainFilter(Table, kw_only=True, frozen=True):
 class PostureTable(Table, kw_only=True, frozen=True):
     """How the chambers hold a shape (chain/posture.py)."""
 
-    ease_pa: NotNegative = 50e3  # that every chamber has at least, so that joints are not slack
-    stuck_pa: Positive = 30e3  # a chamber that stays so far off what it is told ...
-    stuck_s: Positive = 1.0  # ... for so long is taken as it is
+    ease_pa: NotNegative = 50e3  # least pressure of every chamber, so that joints are not slack
+    stuck_pa: Positive = 30e3  # a chamber that stays so far from its set-point ...
+    stuck_s: Positive = 1.0  # ... for so long counts as stuck
 
 
 class _Chain(ControlTable, kw_only=True, frozen=True):
@@ -125,11 +128,11 @@ class _Chain(ControlTable, kw_only=True, frozen=True):
     clearance: ClearanceTable
     filter: ChainFilter
     posture: PostureTable = PostureTable()
-    dead: list[str] = []  # thrusters known to be: nothing is asked of them
+    dead: list[str] = []  # thrusters known to be dead: their command is 0
 
 
 class ChainControl(_Chain, tag="chain", kw_only=True, frozen=True):
-    """Aims in order of priority for a chain of modules and soft joints (chain/priority.py)."""
+    """Task-priority control of a chain of modules and soft joints (chain/priority.py)."""
 
     thruster: Annotated[dict[str, ChainThruster], Meta(min_length=1)]
 
@@ -140,8 +143,8 @@ class Chain(_Chain, tag="chain", kw_only=True, frozen=True):
     thruster: list[ChainThruster]
 
 
-class Row(Table, kw_only=True, frozen=True):
-    """Be there at that time; the move takes within_s, or all the time since the row before."""
+class AimRow(Table, kw_only=True, frozen=True):
+    """A value and the time to be there; the move takes within_s, or all the time since the row before."""
 
     at_s: NotNegative
     to: Annotated[list[Number], Meta(min_length=1, max_length=12)]
@@ -149,44 +152,49 @@ class Row(Table, kw_only=True, frozen=True):
 
 
 class AimTable(Table, tag_field="kind", kw_only=True, frozen=True):
-    """pole_per_s: how fast errors go, all three poles of the loop; sum_limit of the integral (m/s2, rad/s2);
-    damping: how much of the inputs' scale is worth one unit of acceleration."""
+    """A task with a priority.
+
+    pole_per_s: all three poles of the error; sum_limit: of the integral (m/s2, rad/s2); damping: the share of the
+    inputs' scale that costs as much as one unit of acceleration."""
 
     name: Name
     pole_per_s: Positive = 1.0
     sum_limit: NotNegative = 0.3
-    leash: Positive = 0.2  # m or rad: what is further off is not asked for more
+    leash: Positive = 0.2  # m or rad: a larger error demands no more than this one
     damping: Share = 0.02
-    rows: list[Row] = []
+    rows: list[AimRow] = []
 
     @property
     def kind(self) -> str:
+        """The word that chooses the table."""
         return tag_of(self)
 
 
 class FrameAimTable(AimTable, kw_only=True, frozen=True):
+    """A task of one frame."""
+
     frame: str  # a module's name: its front end; "base" is the rear end of the first
-    at_m: Three | None = None  # another place, in the module's frame: its origin is the rear end
+    at_m: Three | None = None  # another position, in the module's frame: its origin is the rear end
 
 
 class PoseAim(FrameAimTable, tag="pose", kw_only=True, frozen=True):
-    """x, y, depth, roll, pitch (nose down), heading."""
+    """Pose of a frame: x, y, depth, roll, pitch (nose down), heading."""
 
 
 class PositionAim(FrameAimTable, tag="position", kw_only=True, frozen=True):
-    """x, y, depth."""
+    """Position of a frame: x, y, depth."""
 
 
 class TurnAim(FrameAimTable, tag="turn", kw_only=True, frozen=True):
-    """roll, pitch (nose down), heading."""
+    """Attitude of a frame: roll, pitch (nose down), heading."""
 
 
 class LookAim(FrameAimTable, tag="look", kw_only=True, frozen=True):
-    """x, y, depth of what the frame's x axis is to point at."""
+    """x, y, depth of a point at which the frame's x axis points."""
 
 
 class ShapeAim(AimTable, tag="shape", kw_only=True, frozen=True):
-    """The bend of every joint to port and up, rad; without rows, as it is at the start, or as a plan has it."""
+    """The bend of every joint to port and up, rad; without rows, the one at the start, or that of a plan."""
 
 
 class SpeedAim(FrameAimTable, tag="speed", kw_only=True, frozen=True):
@@ -196,18 +204,18 @@ class SpeedAim(FrameAimTable, tag="speed", kw_only=True, frozen=True):
 
 
 class RunAim(AimTable, tag="run", kw_only=True, frozen=True):
-    """A speed along the line ahead, m/s, below 0 astern; of all aims the only one (chain/run.py).
+    """A speed along the line ahead, m/s, below 0 astern; the scenario's only aim (chain/straight_run.py).
 
-    Its feedback: what is as bad as what (a way off the line, a lean of any module, a push), and which gusts its filter
-    reckons with. Gains are worked out at speeds grid_m_s apart."""
+    Errors and thrusts that cost the same in its feedback, and the disturbances that its filter expects. Gains are
+    designed for speeds grid_m_s apart."""
 
     off_m: Positive = 0.3
     lean_rad: Positive = 0.05
     speed_m_s: Positive = 0.3
     across_n: Positive = 10.0
-    last_share: Positive = 0.75  # of that, for the module that comes last
+    last_share: Positive = 0.75  # of that, for the last module in the direction of motion
     ahead_n: Positive = 3.0
-    gust_n: NotNegative = 2.0  # of each thruster, that it was not told
+    gust_n: NotNegative = 2.0  # of each thruster, beyond its command
     gust_m_s2: Positive = 0.001
     gust_rad_s2: Positive = 0.005
     grid_m_s: Annotated[float, Meta(ge=0.05, le=1.0)] = 0.1
@@ -218,7 +226,7 @@ WIDTH = {PoseAim: 6, PositionAim: 3, TurnAim: 3, LookAim: 3, SpeedAim: 1, RunAim
 
 
 class Obstacle(Table, kw_only=True, frozen=True):
-    """What the vehicle knows of it: a ball, or an upright pipe without ends."""
+    """An obstacle as the vehicle knows it: a ball, or an upright pipe without ends."""
 
     x_m: Number
     y_m: Number
@@ -227,15 +235,17 @@ class Obstacle(Table, kw_only=True, frozen=True):
 
 
 class AimsTask(ScenarioTable, tag="aims", kw_only=True, frozen=True):
-    aims: Annotated[list[AnyAim], Meta(min_length=1)]  # the first is served first
-    bend_max_deg: Annotated[float, Meta(ge=10, le=89)] | None = None  # less than control.limits has it
+    """Tasks for a chain, the first with the highest priority."""
+
+    aims: Annotated[list[AnyAim], Meta(min_length=1)]
+    bend_max_deg: Annotated[float, Meta(ge=10, le=89)] | None = None  # below that of control.limits
     obstacles: list[Obstacle] = []
 
 
 def control_problems(
-    control: ChainControl, actuators: dict[str, Any], sensors: set[str]
+    control: ChainControl, actuators: Mapping[str, Actuator], sensors: Collection[str]
 ) -> Iterator[tuple[str, str]]:
-    """What does not fit: (key below control, what to do)."""
+    """Errors in the table: (key below control, what is wrong)."""
     modules = [module.name for module in control.module]
     if len(set(modules)) < len(modules) or "base" in modules:
         yield "module", f'give each a name of its own, none of them "base"; there are {", ".join(modules)}'
@@ -249,17 +259,18 @@ def control_problems(
             if sensor not in sensors:
                 yield f"soft.{k}.coordinates", f'there is no sensor "{sensor}"'
         for chamber in soft.chambers:
-            if chamber not in actuators or actuators[chamber].map != "valve":
+            valve = actuators.get(chamber)
+            if not isinstance(valve, Valve):
                 yield f"soft.{k}.chambers", f'"{chamber}" is not a valve; name one of [actuator]'
-            elif actuators[chamber]["max_pa"] <= control.posture.ease_pa:
-                most = f"{actuators[chamber]['max_pa']:g} Pa"
-                yield "posture.ease_pa", f"is not below what actuator {chamber} may have, {most}; lower it"
-            elif not actuators[chamber]["pressure"]:
+            elif valve.max_pa <= control.posture.ease_pa:
+                most = f"{valve.max_pa:g} Pa"
+                yield "posture.ease_pa", f"is not below max_pa of actuator {chamber}, {most}; lower it"
+            elif not valve.pressure:
                 yield f"soft.{k}.chambers", f'"{chamber}" has no pressure loop; give [actuator.{chamber}] one'
         if soft.stiff_pa <= soft.soft_pa:
             yield f"soft.{k}.stiff_pa", f"{soft.stiff_pa:g} is not above soft_pa, {soft.soft_pa:g}"
     for name, thruster in control.thruster.items():
-        if name not in actuators or actuators[name].map != "thruster":
+        if not isinstance(actuators.get(name), Thruster):
             yield f"thruster.{name}", "is not a thruster of [actuator]"
         if thruster.module not in modules:
             yield (
@@ -267,14 +278,14 @@ def control_problems(
                 f'there is no module "{thruster.module}"; there are {", ".join(modules)}',
             )
         if not any(thruster.axis):
-            yield f"thruster.{name}.axis", "has no length; point it the way it pushes"
+            yield f"thruster.{name}.axis", "has no length; give the direction of a positive force"
     for name in control.dead:
         if name not in control.thruster:
             yield "dead", f'there is no thruster "{name}"; there are {", ".join(control.thruster)}'
 
 
 def task_problems(scenario: AimsTask, control: ChainControl) -> Iterator[tuple[str, str]]:
-    """What does not fit: (key below the scenario, what to do)."""
+    """Errors in the table: (key below the scenario, what is wrong)."""
     frames = ["base", *(module.name for module in control.module)]
     if scenario.bend_max_deg and scenario.bend_max_deg > control.limits.bend_max_deg:
         yield "bend_max_deg", f"is above control.limits.bend_max_deg, {control.limits.bend_max_deg:g}"
@@ -284,7 +295,7 @@ def task_problems(scenario: AimsTask, control: ChainControl) -> Iterator[tuple[s
         if aim.name in names[:k]:
             yield f"{at}.name", f'two aims have the name "{aim.name}"; name each once'
         if isinstance(aim, RunAim) and (len(names) > 1 or not aim.rows):
-            yield at, "a run steers all that there is: make it the only aim, and give it rows"
+            yield at, "a run controls the whole chain: make it the only aim, and give it rows"
         if isinstance(aim, FrameAimTable) and aim.frame not in frames:
             yield f"{at}.frame", f'there is no frame "{aim.frame}"; there are {", ".join(frames)}'
         wide = WIDTH.get(type(aim), 2 * len(control.soft))

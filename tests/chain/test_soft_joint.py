@@ -1,4 +1,4 @@
-"""Soft joints: three models against elementary matrices, matrix exponentials, differences and one another."""
+"""Soft joints: three models against elementary matrices, matrix exponentials, differences and each other."""
 
 import numpy as np
 import pytest
@@ -63,13 +63,13 @@ def rolled_deg(bend_deg: float, towards_deg: float) -> float:
 
 
 @given(lengths, angles, angles, lengths)
-def test_a_universal_joint_is_the_product_of_its_elementary_moves(d1, th1, th2, d2):
+def test_universal_joint_is_the_product_of_its_elementary_motions(d1, th1, th2, d2):
     product = moved(d1) @ turned(1, th1) @ turned(2, th2) @ moved(d2)
     assert np.abs(Universal(LENGTH_M).transform((d1, th1, th2, d2)) - product).max() < 1e-12
 
 
 @given(arcs)
-def test_an_arc_is_a_steady_turn_while_it_goes_ahead(q):
+def test_arc_is_the_exponential_of_its_twist(q):
     l_m, b_y, b_z = q
     twist = np.zeros((4, 4))
     twist[:3, :3] = [[0, -b_z, b_y], [b_z, 0, 0], [-b_y, 0, 0]]
@@ -78,7 +78,7 @@ def test_an_arc_is_a_steady_turn_while_it_goes_ahead(q):
 
 
 @pytest.mark.parametrize("bend", [0.0, 1e-300, 1e-12, 1e-8, 1e-4])
-def test_an_arc_knows_no_gap_where_it_is_straight(bend):
+def test_arc_is_smooth_where_it_is_straight(bend):
     model, q = ConstantCurvature(LENGTH_M), (LENGTH_M, bend, -bend)
     kinked = Universal(LENGTH_M).jacobian((LENGTH_M / 2, bend, -bend, LENGTH_M / 2))
     straight = model.jacobian(q)
@@ -91,7 +91,7 @@ def test_an_arc_knows_no_gap_where_it_is_straight(bend):
 
 @each_model
 @given(seed=seeds)
-def test_a_jacobian_is_what_differences_of_the_transform_say(model, seed):
+def test_jacobian_is_the_differences_of_the_transform(model, seed):
     q, _ = anywhere(model, seed)
     h = 1e-5
     found = model.jacobian(q)
@@ -105,7 +105,7 @@ def test_a_jacobian_is_what_differences_of_the_transform_say(model, seed):
 
 @each_model
 @given(seed=seeds)
-def test_a_jacobians_rate_is_what_its_differences_say(model, seed):
+def test_jacobian_rate_is_the_differences_of_the_jacobian(model, seed):
     q, qd = anywhere(model, seed)
     h = 1e-5
     change = (model.jacobian(q + h * qd) - model.jacobian(q - h * qd)) / (2 * h)
@@ -114,7 +114,7 @@ def test_a_jacobians_rate_is_what_its_differences_say(model, seed):
 
 @each_model
 @given(seed=seeds, share=st.floats(0.01, 0.99))
-def test_a_section_moves_as_its_jacobian_says_and_the_last_is_the_far_end(model, seed, share):
+def test_section_moves_as_its_jacobian_gives_and_the_last_is_the_far_end(model, seed, share):
     q, qd = anywhere(model, seed)
     h = 1e-6
     change = (model.at(q + h * qd, share)[0] - model.at(q - h * qd, share)[0]) / (2 * h)
@@ -129,21 +129,21 @@ def test_a_section_moves_as_its_jacobian_says_and_the_last_is_the_far_end(model,
 
 
 @each_model
-def test_a_joint_starts_straight_at_its_own_length(model):
+def test_joint_starts_straight_at_its_own_length(model):
     reach_m = sum(part.length_m for part in model.parts) if isinstance(model, Series) else LENGTH_M
     assert np.abs(model.transform(model.start()) - moved(reach_m)).max() < 1e-15
     assert len(model.coordinates) == len(model.start()) == model.jacobian(model.start()).shape[1]
 
 
 @given(arcs)
-def test_an_arc_and_the_universal_joint_like_it_end_at_one_point_in_one_direction(q):
+def test_arc_and_the_universal_joint_like_it_have_the_same_tip_and_direction(q):
     arc = ConstantCurvature(LENGTH_M).transform(q)
     kink = Universal(LENGTH_M).transform(universal_like(q))
     assert np.abs(arc[:, 3] - kink[:, 3]).max() < 1e-12
     assert np.abs(arc[:, 0] - kink[:, 0]).max() < 1e-12
 
 
-def test_they_are_rolled_against_each_other_away_from_the_principal_planes():
+def test_arc_and_universal_joint_differ_in_roll_away_from_the_principal_planes():
     towards_deg = np.arange(0.0, 90.01, 0.5)
     at_30 = [rolled_deg(30.0, deg) for deg in towards_deg]
     at_88 = [rolled_deg(88.0, deg) for deg in towards_deg]
@@ -156,7 +156,7 @@ def test_they_are_rolled_against_each_other_away_from_the_principal_planes():
     assert max(at_88) == pytest.approx(68.8, abs=0.1)
 
 
-def test_a_universal_joint_needs_77_mm_of_stretch_for_an_arc_of_88_degrees():
+def test_universal_joint_stretches_by_77_mm_for_an_arc_of_88_degrees():
     d1, _, _, d2 = universal_like((LENGTH_M, 0.0, np.radians(88.0)))
     assert d1 + d2 - LENGTH_M == pytest.approx(0.0772, abs=1e-4)
 

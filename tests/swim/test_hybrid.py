@@ -150,10 +150,10 @@ def test_a_thruster_found_dead_on_the_way_is_done_without_from_then_on():
     for tick in range(45 * 50):
         simulation.step()
         if tick > 30 * 50:
-            hand = priority.aims[0]
-            off = hand.lead.path - hand.stands(priority.chain, priority._seen.place)
+            hand = priority.tasks[0]
+            off = hand.reference.path - hand.frame_position(priority.chain, priority._estimator.position)
             off_mm.append(1e3 * float(np.linalg.norm(off)))
-            assert loop.state.not_following[gone] and priority._whole()
+            assert loop.state.not_following[gone] and priority._holding
     assert loop.fault is None and np.mean(off_mm) <= 20.0
 
 

@@ -64,9 +64,9 @@ class Pair:
     """A solver that calls the hierarchy and the law, and times both."""
 
     def __init__(self, own: Any) -> None:
-        from caudal.onboard.chain.law import Law
+        from caudal.onboard.chain.null_space_projection import NullSpaceProjection
 
-        self._own, self._law = own, Law(own._scale)
+        self._own, self._law = own, NullSpaceProjection(own._scale)
         self.own_ns: list[int] = []
         self.law_ns: list[int] = []
         self.rows = 0
@@ -79,7 +79,7 @@ class Pair:
         self._law.solve(chain, levels, barriers, low, high)
         self.own_ns.append(half_ns - start_ns)
         self.law_ns.append(time.thread_time_ns() - half_ns)
-        self.rows = int((barriers.whose >= chain.bends[-1] // 4 + 1).sum())
+        self.rows = int((barriers.owner >= chain.bends[-1] // 4 + 1).sum())
         return thrust
 
     def __getattr__(self, name: str) -> Any:

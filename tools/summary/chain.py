@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from caudal.onboard.chain.lead import euler_turn
+from caudal.onboard.chain.rotations import euler_rotation
 from caudal.onboard.chain.soft_joint import Rigid, Series, Universal
 from caudal.onboard.log.reader import Log
 from caudal.tools.log.columns import column, columns
@@ -115,7 +115,7 @@ def frame_positions(
     angles = columns(log, truth, ("roll_rad", "pitch_rad", "heading_rad"))
     out = np.empty_like(base)
     for k, angle in enumerate(angles):
-        x, y, z = euler_turn(*angle) @ (chain.transform(q[k]) @ [*end, 1.0])[:3]
+        x, y, z = euler_rotation(*angle) @ (chain.transform(q[k]) @ [*end, 1.0])[:3]
         out[k] = base[k] + (x, y, -z)
     return out
 
