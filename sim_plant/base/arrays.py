@@ -51,8 +51,8 @@ BODY = np.dtype(
 JOINT = np.dtype(
     ints("bends deflects")
     + floats("length_m angle_rad old_rad")
-    # in a tree (tree/arrays.py): its index in a state, in a vector of velocities, among driven joints (or -1); its body
-    + ints("q_at qd_at v_at driven_index body")
+    # in a tree: its indices in a state (tree/arrays.py) and among driven joints (or -1), its body
+    + ints("q_at qd_at driven_index body")
     # the observed motion of a tail joint: mean, wave, and the wave a quarter of a beat later
     + floats("mean_rad wave_rad quarter_rad")
 )

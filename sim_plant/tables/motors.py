@@ -46,7 +46,7 @@ class BatteryPack(Table, kw_only=True, frozen=True):
     resistance_ohm: AtLeastZero = 0.0  # of cells and leads
     hotel_a: AtLeastZero = 0.0  # current of everything except the thrusters
     capacity_ah: Positive | None = None  # without it the battery never runs down
-    volts_empty: Positive | None = None  # without a load, when that is drawn
+    volts_empty: Positive | None = None  # without a load, when the capacity is drawn
 
 
 def validate_motors(motors: Mapping[str, Motor]) -> Iterator[tuple[str, str]]:

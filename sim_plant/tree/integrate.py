@@ -117,7 +117,7 @@ def semi_implicit(tree: Tree, x: Floats, rate: Floats, dt_s: float) -> None:
 @inner
 def is_finite_and_bounded(x: Floats) -> bool:
     """True if every number of a state is finite and below FASTEST."""
-    for j in range(len(x)):  # noqa: SIM110 (kernels know no generators)
+    for j in range(len(x)):  # noqa: SIM110 (numba has no generators here)
         if not abs(x[j]) < FASTEST:
             return False
     return True

@@ -86,7 +86,6 @@ def pack_joints(model: Model, spec: PlantSpec) -> Records:
     bodies = {body.joint.name: body.name for body in model.spec.body if body.joint}
     for row, name in zip(joints, spec.joints, strict=True):
         row["q_at"], row["qd_at"] = model.q[name].start, model.qd[name].start
-        row["v_at"] = model.v[name].start
         row["driven_index"] = model.driven.index(name) if name in model.driven else -1
         row["body"] = model.place(bodies[name])
         row["length_m"], row["bends"] = tail.get(name, 0.0), name in tail

@@ -1,4 +1,4 @@
-"""Three modules with two soft joints between them for the plant's tests, and what their chambers ask of them."""
+"""Three modules with two soft joints between them for tests of the plant, and what their chambers should do."""
 
 from __future__ import annotations
 
@@ -115,14 +115,14 @@ def counts(body: Body) -> dict[str, int]:
 
 
 def turns(world: World, body: Body, near: str, far: str) -> tuple[np.ndarray, np.ndarray]:
-    """The far body as the near one sees it: its turn 3x3, and its origin (m)."""
+    """The far body in the frame of the near one: its rotation 3x3, and its origin (m)."""
     model, x = world.models[0], body.state()
     (near_turn, near_at), (far_turn, far_at) = model.pose(x, near), model.pose(x, far)
     return near_turn.T @ far_turn, near_turn.T @ (far_at - near_at)
 
 
 def away_from(pressures_pa: dict[str, float], name: str = "fore") -> tuple[float, np.ndarray]:
-    """The bend (rad) that the law asks of a soft joint, and the direction (y, z) of it."""
+    """The bend (rad) of a soft joint by its formula, and the direction (y, z) of it."""
     pressed = {chamber: pressures_pa.get(f"{name}_{chamber}", 0.0) for chamber in AT_DEG}
     vector = -sum(
         p * np.array([math.cos(math.radians(AT_DEG[c])), math.sin(math.radians(AT_DEG[c]))])

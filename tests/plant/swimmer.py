@@ -1,4 +1,4 @@
-"""A four-joint swimmer for the plant's tests, and the travelling wave its servos are driven with."""
+"""A four-joint swimmer for tests of the plant, and the travelling wave that drives its servos."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LINKS_M = [0.07, 0.07, 0.06, 0.06]
 JOINTS = ["tail_1", "tail_2", "tail_3", "tail_4"]
 TICK_US = 10_000
 NEUTRAL_US, US_PER_RAD = 1500, 636.6
-LAW_BEAT_M = 2 * (0.05 * 0.26 + 0.25 * 0.26**2)  # the law's A at the tail's full length
+MODEL_BEAT_M = 2 * (0.05 * 0.26 + 0.25 * 0.26**2)  # the model's A at the tail's full length
 
 
 def curve_m(x_m: float, phase_rad: float) -> float:
@@ -59,20 +59,20 @@ def table(**changes) -> dict:
         "kind": "servo", "neutral_us": NEUTRAL_US, "us_per_rad": US_PER_RAD, "direction": 1,
         "travel_rad": 1.2, "rate_rad_s": 10.5, "delay_s": 0.008, "resolution_us": 1.0,
     }  # fmt: skip
-    law = {
+    tail = {
         "mass_kg": 0.60, "wetted_area_m2": 0.055, "number": 0.3, "turn_rad_per_beat": 1.2,
         "viscosity_m2_s": 1.12e-6, "density_kg_m3": 1000.0, "deflection_joints": ["tail_1", "tail_2"],
         "reynolds_length_m": 0.26, "tail_beat_scale": 1.032,
         "link": [{"joint": j, "length_m": m} for j, m in zip(JOINTS, LINKS_M, strict=True)],
     }  # fmt: skip
     plant = {
-        "model": "strouhal", "step_us": 2000, "depth_m": 0.5, "strouhal": law,
+        "model": "strouhal", "step_us": 2000, "depth_m": 0.5, "strouhal": tail,
         "hull": {"head_length_m": 0.19, "head_width_m": 0.08, "tail_width_m": 0.06},
         "actuator": {j: dict(servo) for j in JOINTS},
         "sensor": {},
     }  # fmt: skip
     for key, value in changes.items():
-        (law if key in law else plant)[key] = value
+        (tail if key in tail else plant)[key] = value
     return plant
 
 
@@ -80,7 +80,7 @@ def plant(**changes) -> PlantSpec:
     return msgspec.convert(table(**changes), PlantSpec)
 
 
-# A thruster besides: a dead-band of 25 us, then 2 mN a microsecond.
+# An additional thruster: a dead-band of 25 us, then 2 mN per microsecond.
 JET = {
     "actuator": {**table()["actuator"], "jet": {"kind": "thruster", "motor": "jet", "lag_s": 0.1}},
     "motor": {"jet": {"curve": [{

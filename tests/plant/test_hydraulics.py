@@ -47,7 +47,7 @@ def after(world: World, body: Body, current_ua: int, duration_us: int = 1000) ->
     return pressure_pa(body)
 
 
-def test_a_valve_stays_shut_up_to_its_crack_and_then_gives_its_gain():
+def test_valve_gives_pressure_by_its_gain_above_the_cracking_current():
     world, body = chamber()
     for current_ua in (1, 60_000, 119_999, 120_000):
         assert after(world, body, current_ua) == 0.0
@@ -55,14 +55,14 @@ def test_a_valve_stays_shut_up_to_its_crack_and_then_gives_its_gain():
         assert after(world, body, current_ua) == (current_ua - CRACK_UA) * PA_PER_UA
 
 
-def test_a_chamber_never_holds_more_than_the_supply():
+def test_chamber_pressure_never_exceeds_the_supply():
     world, body = chamber()
     assert after(world, body, CRACK_UA + 119_999) == 0.6e6 - PA_PER_UA
     for current_ua in (CRACK_UA + 120_000, 300_000, 1_000_000):
         assert after(world, body, current_ua) == 0.6e6
 
 
-def test_the_way_up_and_the_way_down_differ_by_the_hysteresis():
+def test_valve_pressure_differs_by_the_hysteresis_between_rising_and_falling():
     world, body = chamber(hysteresis_ua=4000)
     currents_ua = list(range(130_000, 200_001, 5000))
     up = np.array([after(world, body, current) for current in currents_ua])
@@ -78,7 +78,7 @@ def test_the_way_up_and_the_way_down_differ_by_the_hysteresis():
 
 
 @pytest.mark.parametrize("step_us", [250, 1000, 7000])
-def test_a_chamber_fills_and_empties_with_its_lag_exactly_whatever_the_step(step_us):
+def test_chamber_fills_and_empties_with_its_exact_lag_at_any_step(step_us):
     world, body = chamber(lag_s=LAG_S, step_us=step_us)
     body.write([CRACK_UA + 60_000])
     for k in range(1, 11):
@@ -91,7 +91,7 @@ def test_a_chamber_fills_and_empties_with_its_lag_exactly_whatever_the_step(step
         assert pressure_pa(body) == pytest.approx(full * math.exp(-0.035 * k / LAG_S), rel=1e-12)
 
 
-def test_a_current_waits_its_delay():
+def test_current_takes_effect_after_the_delay():
     world, body = chamber(delay_s=0.02)
     body.write([CRACK_UA + 60_000])
     world.step(20_000)
@@ -100,20 +100,20 @@ def test_a_current_waits_its_delay():
     assert pressure_pa(body) == 0.3e6
 
 
-def test_no_current_empties_a_chamber_even_within_the_hysteresis():
+def test_chamber_empties_without_current_even_within_the_hysteresis():
     world, body = chamber(crack_ua=500, hysteresis_ua=4000, lag_s=0.01)
     assert after(world, body, 60_000, 500_000) == pytest.approx((58_000 - 500) * PA_PER_UA)
     assert after(world, body, 0, 500_000) < 1e-9
 
 
-def test_a_stuck_spool_stays_where_it_is_whatever_the_current():
+def test_stuck_spool_does_not_move_at_any_current():
     world, body = chamber(stuck_from_s=0.5, lag_s=0.01)
     held = after(world, body, 160_000, 500_000)
     for current_ua in (200_000, 130_000, 0):
         assert after(world, body, current_ua, 500_000) == pytest.approx(held, rel=1e-9) and held > 0.19e6
 
 
-def test_a_leaking_chamber_tends_to_the_share_that_it_holds():
+def test_leaking_chamber_settles_at_the_remaining_share():
     world, body = chamber(leak_from_s=1.0, leak_share=0.3, lag_s=LAG_S)
     assert after(world, body, 160_000, 1_000_000) == pytest.approx(0.2e6, rel=1e-3)
     before = pressure_pa(body)
@@ -123,7 +123,7 @@ def test_a_leaking_chamber_tends_to_the_share_that_it_holds():
     assert pressure_pa(body) == pytest.approx(0.7 * 0.2e6, rel=1e-6)
 
 
-def test_a_gauge_counts_the_pressure_from_its_zero_with_its_noise():
+def test_pressure_sensor_counts_from_its_zero_with_its_noise():
     world, body = chamber({"zero_counts": 400, "pascals_per_count": 25.0})
     counts: list[int | None] = [None]
     body.read(counts)
@@ -141,7 +141,7 @@ def test_a_gauge_counts_the_pressure_from_its_zero_with_its_noise():
     assert np.std(read) == pytest.approx(500.0, rel=0.06) and np.mean(read) == pytest.approx(0.3e6, abs=60.0)
 
 
-def test_the_same_currents_give_the_same_counts_bit_for_bit():
+def test_counts_repeat_bit_for_bit_with_the_same_currents():
     runs = []
     for _ in range(2):
         world, body = chamber({"noise_pa": 500.0}, lag_s=LAG_S, hysteresis_ua=3000, seed=5)
@@ -155,7 +155,7 @@ def test_the_same_currents_give_the_same_counts_bit_for_bit():
     assert runs[0] == runs[1] and len(set(runs[0])) > 100
 
 
-def quick_law() -> dict[str, Any]:
+def strouhal_plant() -> dict[str, Any]:
     tables = swimmer.table()
     tables["actuator"]["v"] = VALVE
     return tables
@@ -178,11 +178,11 @@ def reading(sensor: dict[str, Any]) -> dict[str, Any]:
     ("tables", "key", "words"),
     [
         (table({"chamber": "x"}), "sensor.p.chamber", "x is not a valve; choose from v."),
-        (quick_law(), "actuator.v", "has no chambers"),
+        (strouhal_plant(), "actuator.v", "has no chambers"),
         (reading({"kind": "stroke", "joint": "x", "metres_per_count": 0.001}), "sensor.p.joint", "x is not a joint"),
         (reading({"kind": "joint", "joint": "s", "rad_per_count": 0.001}), "sensor.p.joint", 'of kind "stroke"'),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_refused_in_a_sentence(tables, key, words):
+def test_inconsistent_plant_is_refused_with_a_message(tables, key, words):
     found = list(validate_plant(msgspec.convert(tables, PlantSpec)))
     assert found and found[0][0] == key and words in found[0][1] and found[0][1].endswith(".")

@@ -1,4 +1,4 @@
-"""Servos and thrusters by themselves: rate, delay, resolution, end stop, no pulse."""
+"""Servos and thrusters alone: rate, delay, resolution, end stop, no pulse."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def angle(body: Body) -> float:
     return truth(body)["tail_1_rad"]
 
 
-def test_a_servo_waits_its_delay_and_then_turns_at_its_rate():
+def test_servo_turns_at_its_rate_after_the_delay():
     world, body = one_servo(lag_s=0.0, rate_rad_s=10.0, delay_s=0.008)
     body.write([2000, 1500, 1500, 1500])
     goal = 500 / US_PER_RAD
@@ -34,7 +34,7 @@ def test_a_servo_waits_its_delay_and_then_turns_at_its_rate():
         assert angle(body) == pytest.approx(min(max(ms - 8, 0) * 0.01, goal), abs=1e-12)
 
 
-def test_the_position_loop_closes_the_last_of_the_way_and_never_beats_the_rate():
+def test_servo_approaches_its_goal_with_its_lag_and_within_its_rate():
     world, body = one_servo(lag_s=0.01, rate_rad_s=10.0, delay_s=0.0)
     body.write([2000, 1500, 1500, 1500])
     goal, near, before = 500 / US_PER_RAD, 0.1, 0.0
@@ -48,14 +48,14 @@ def test_the_position_loop_closes_the_last_of_the_way_and_never_beats_the_rate()
         before = angle(body)
 
 
-def test_a_delay_between_steps_takes_effect_at_its_own_time():
+def test_pulse_takes_effect_at_its_own_time_within_a_step():
     world, body = one_servo(lag_s=0.0, rate_rad_s=10.0, delay_s=0.0033)
     body.write([2000, 1500, 1500, 1500])
     world.step(10_000)
     assert angle(body) == pytest.approx(0.0067 * 10.0, abs=1e-12)
 
 
-def test_pulses_written_during_the_delay_arrive_in_their_order():
+def test_pulses_take_effect_in_order_when_written_during_the_delay():
     world, body = one_servo(lag_s=0.0, rate_rad_s=1000.0, delay_s=0.05)
     seen = []
     for k in range(12):
@@ -71,7 +71,7 @@ def test_pulses_written_during_the_delay_arrive_in_their_order():
     resolution_us=st.sampled_from([0.0, 1.0, 4.0, 7.0]),
     side=st.sampled_from([1, -1]),
 )
-def test_a_servo_ends_on_its_own_grid_inside_its_end_stops(pulse_us, resolution_us, side):
+def test_servo_stops_on_its_own_resolution_within_its_end_stops(pulse_us, resolution_us, side):
     world, body = one_servo(lag_s=0.0, resolution_us=resolution_us, direction=side, travel_rad=0.8)
     body.write([pulse_us, 1500, 1500, 1500])
     world.step(500_000)
@@ -87,7 +87,7 @@ def test_a_servo_ends_on_its_own_grid_inside_its_end_stops(pulse_us, resolution_
         assert found_us == pytest.approx(math.copysign(limit_us, wanted_us))
 
 
-def test_without_a_pulse_a_servo_stays_where_it_is():
+def test_servo_stays_where_it_is_without_a_pulse():
     world, body = one_servo(lag_s=0.0, rate_rad_s=5.0, delay_s=0.0)
     body.write([2000, 1500, 1500, 1500])
     world.step(50_000)
@@ -100,7 +100,7 @@ def test_without_a_pulse_a_servo_stays_where_it_is():
     assert angle(body) == 0.0
 
 
-def test_a_servo_that_is_not_named_never_moves():
+def test_servo_never_moves_when_it_is_not_named():
     world = World(open_water())
     body = world.add(msgspec.convert(table(), PlantSpec), actuators=["tail_3"], sensors=[], name="one")
     body.write([1800])
@@ -111,7 +111,7 @@ def test_a_servo_that_is_not_named_never_moves():
 
 
 @pytest.mark.parametrize("step_us", [500, 2000, 5000])
-def test_the_angle_does_not_depend_on_the_step(step_us):
+def test_servo_angle_does_not_depend_on_the_step(step_us):
     keys = table(step_us=step_us)
     world = World(open_water())
     body = world.add(msgspec.convert(keys, PlantSpec), actuators=JOINTS, sensors=[], name="one")
@@ -132,7 +132,7 @@ def test_the_angle_does_not_depend_on_the_step(step_us):
     ([1500.5] * 4, "whole microseconds"),
     ([-1, 0, 0, 0], "write 0 for no pulse"),
 ])  # fmt: skip
-def test_pulses_that_cannot_be_are_refused_with_a_sentence(wrong, words):
+def test_impossible_pulses_are_refused_with_a_message(wrong, words):
     _, body = one_servo()
     with pytest.raises(ValueError, match=words):
         body.write(wrong)

@@ -1,4 +1,4 @@
-"""Hulls never overlap, contacts are counted at their onset, clearance is exact."""
+"""Hulls never overlap, contacts count at their onset, clearance is exact."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def overlap_m(world: World) -> float:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_no_hull_overlaps_anything_in_thousands_of_blind_steps_in_a_crowded_pool(seed):
+def test_hulls_never_overlap_in_thousands_of_random_steps_in_a_crowded_pool(seed):
     cylinders = [{"x_m": 0.75, "y_m": 0.7, "radius_m": 0.15}, {"x_m": 1.6, "y_m": 0.75, "radius_m": 0.1}]
     start = [
         {"x_m": 0.3, "y_m": 0.25, "heading_deg": 0.0}, {"x_m": 1.2, "y_m": 0.3, "heading_deg": 90.0},
@@ -62,7 +62,7 @@ def facing_wall(distance_m: float, **pool) -> tuple[World, Body]:
     return world, world.add(spec, actuators=JOINTS, sensors=["nose"], name="one")
 
 
-def test_a_swimmer_that_meets_a_wall_stops_there_and_the_touch_counts_once():
+def test_vehicle_stops_at_a_wall_and_counts_one_contact():
     world, body = facing_wall(0.3)
     touched = []
     for _ in range(800):
@@ -77,7 +77,7 @@ def test_a_swimmer_that_meets_a_wall_stops_there_and_the_touch_counts_once():
     assert first > 100 and set(touched[:first]) == {0} and set(touched[first:]) == {1}
 
 
-def test_coming_back_after_a_millimetre_counts_again():
+def test_contact_counts_again_after_a_millimetre_of_distance():
     world, body = facing_wall(0.05)
     for way in (1, -1, 1):
         for _ in range(400 if way == 1 else 150):
@@ -86,7 +86,7 @@ def test_coming_back_after_a_millimetre_counts_again():
     assert world.collisions == 2
 
 
-def test_a_touch_of_two_counts_once_in_the_world_and_once_for_each():
+def test_contact_of_two_vehicles_counts_once_in_the_world_and_once_for_each():
     world = World(open_water((0.0, 0.0, 0.0), (0.8, 0.0, 180.0)))
     left = world.add(plant(), actuators=JOINTS, sensors=[], name="left")
     right = world.add(plant(), actuators=JOINTS, sensors=[], name="right")
@@ -99,7 +99,7 @@ def test_a_touch_of_two_counts_once_in_the_world_and_once_for_each():
     assert abs(truth(left)["speed_m_s"]) < 0.02 and abs(truth(right)["speed_m_s"]) < 0.02
 
 
-def test_two_vehicles_share_the_way_when_they_are_pushed_apart():
+def test_vehicles_share_the_displacement_when_they_are_pushed_apart():
     world = World(open_water((0.0, 0.0, 0.0), (0.6, 0.0, 180.0)))
     bodies = [world.add(plant(), actuators=JOINTS, sensors=[], name=f"v{i}") for i in range(2)]
     for _ in range(500):
@@ -111,7 +111,7 @@ def test_two_vehicles_share_the_way_when_they_are_pushed_apart():
     assert a["x_m"] + b["x_m"] == pytest.approx(0.6, abs=0.01)
 
 
-def test_clearance_is_the_distance_to_the_nearest_of_wall_cylinder_and_hull():
+def test_clearance_is_the_distance_to_the_nearest_wall_cylinder_or_hull():
     cylinder = {"x_m": 3.0, "y_m": 2.0, "radius_m": 0.2}
     start = [{"x_m": 2.0, "y_m": 2.0, "heading_deg": 0.0}, {"x_m": 2.0, "y_m": 3.0, "heading_deg": 90.0}]
     world = World(world_of(length_m=8.0, width_m=8.0, cylinders=[cylinder], start=start, vehicles=2))
@@ -124,7 +124,7 @@ def test_clearance_is_the_distance_to_the_nearest_of_wall_cylinder_and_hull():
     assert truth(one)["clearance_m"] == one.clearance_m
 
 
-def test_in_open_water_alone_the_clearance_is_infinite_and_nothing_collides():
+def test_clearance_is_infinite_when_alone_in_open_water():
     world = World(open_water())
     body = world.add(plant(), actuators=JOINTS, sensors=[], name="one")
     swim(world, body, 3.0, 2.0, 1.0)
@@ -132,7 +132,7 @@ def test_in_open_water_alone_the_clearance_is_infinite_and_nothing_collides():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_vehicles_without_a_start_stand_clear_of_everything(seed):
+def test_vehicles_start_clear_of_everything_without_a_start_pose(seed):
     cylinders = [{"x_m": 1.3, "y_m": 1.5, "radius_m": 0.15}, {"x_m": 2.7, "y_m": 1.5, "radius_m": 0.15}]
     world = World(world_of(length_m=4.0, width_m=3.0, cylinders=cylinders, vehicles=3), seed=seed)
     bodies = [world.add(plant(), actuators=JOINTS, sensors=[], name=f"v{i}") for i in range(3)]

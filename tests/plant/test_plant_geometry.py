@@ -1,4 +1,4 @@
-"""Closed forms against brute force: dense points on outlines, dense steps along beams."""
+"""Closed forms compared with brute force: dense points on outlines, dense steps along beams."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def filled(quad: np.ndarray, each: int = 40) -> np.ndarray:
 
 @settings(max_examples=100, deadline=None)
 @given(a=boxes(), b=boxes())
-def test_two_boxes_overlap_when_a_point_is_in_both_and_are_as_far_apart_as_their_nearest_points(a, b):
+def test_boxes_overlap_when_a_point_is_in_both_else_have_their_nearest_distance(a, b):
     depth = geometry.quad_overlap(a, b)[0]
     shared = inside(b, filled(a)).any() or inside(a, filled(b)).any()
     if shared:
@@ -59,7 +59,7 @@ def test_two_boxes_overlap_when_a_point_is_in_both_and_are_as_far_apart_as_their
 
 @settings(max_examples=100, deadline=None)
 @given(a=boxes(), b=boxes())
-def test_pushing_by_the_depth_frees_two_boxes_and_no_axis_is_shorter(a, b):
+def test_overlap_depth_is_the_shortest_push_that_frees_two_boxes(a, b):
     depth, nx, ny = geometry.quad_overlap(a, b)
     assume(depth > 1e-6)
     assert math.hypot(nx, ny) == pytest.approx(1.0)
@@ -71,9 +71,7 @@ def test_pushing_by_the_depth_frees_two_boxes_and_no_axis_is_shorter(a, b):
 
 @settings(max_examples=100, deadline=None)
 @given(quad=boxes(), x=near, y=near, radius=st.floats(0.02, 0.4))
-def test_a_circle_and_a_box_are_apart_by_the_nearest_outline_point_and_are_freed_by_the_depth(
-    quad, x, y, radius
-):
+def test_circle_and_box_have_their_nearest_distance_and_are_freed_by_the_depth(quad, x, y, radius):
     depth, nx, ny = geometry.circle_overlap(quad, x, y, radius)
     to_outline = np.hypot(*(outline(quad, 500) - (x, y)).T).min()
     centre_in = bool(inside(quad, np.array([[x, y]]))[0])
@@ -87,7 +85,7 @@ def test_a_circle_and_a_box_are_apart_by_the_nearest_outline_point_and_are_freed
 
 @settings(max_examples=100, deadline=None)
 @given(quad=boxes(), x=near, y=near, turn=angles, radius=st.floats(0.05, 0.4), cx=near, cy=near)
-def test_a_beam_ends_where_walking_along_it_first_meets_something(quad, x, y, turn, radius, cx, cy):
+def test_beam_ends_at_the_first_object_along_it(quad, x, y, turn, radius, cx, cy):
     ux, uy = math.cos(turn), math.sin(turn)
     stride = 1e-3
     walk = np.array([x, y]) + np.arange(0, 4, stride)[:, None] * np.array([ux, uy])
@@ -106,7 +104,7 @@ def test_a_beam_ends_where_walking_along_it_first_meets_something(quad, x, y, tu
 
 @settings(max_examples=50, deadline=None)
 @given(x=st.floats(0.0, 4.0), y=st.floats(0.0, 3.0), turn=angles)
-def test_a_beam_in_a_pool_ends_on_its_wall(x, y, turn):
+def test_beam_ends_on_the_wall_in_a_pool(x, y, turn):
     ux, uy = math.cos(turn), math.sin(turn)
     range_m = geometry.beam_to_walls_m(x, y, ux, uy, 4.0, 3.0)
     ex, ey = x + range_m * ux, y + range_m * uy

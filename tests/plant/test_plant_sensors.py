@@ -1,4 +1,4 @@
-"""Sensors: scale, noise, rate, drop-outs, and streams that belong to one sensor alone."""
+"""Sensors: scale, noise, rate, drop-outs, and a random stream of its own for each sensor."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def record(world: World, bodies: list[Body], ticks: int) -> list[list[dict[str, 
     return out
 
 
-def test_the_same_seed_gives_the_same_counts_and_another_seed_does_not():
+def test_counts_repeat_with_the_same_seed_and_differ_with_another():
     first, second, other = (record(*trio(seed, NAMES), 300) for seed in (7, 7, 8))
     assert first == second
     assert first != other
 
 
-def test_a_sensor_more_or_less_does_not_change_the_readings_of_the_others():
+def test_readings_do_not_change_when_another_sensor_is_added():
     every = record(*trio(7, NAMES), 200)
     few = record(*trio(7, ["x", "front"]), 200)
     for a, b in zip(every, few, strict=True):
@@ -67,14 +67,14 @@ def test_a_sensor_more_or_less_does_not_change_the_readings_of_the_others():
             assert some_of == {name: all_of[name] for name in ("x", "front")}
 
 
-def test_vehicles_have_noise_of_their_own():
+def test_noise_differs_between_vehicles():
     rows = record(*trio(7, ["depth"]), 200)
     first, second = ([r[k]["depth"] for r in rows if r[k]["depth"] is not None] for k in (0, 1))
     assert len(first) == len(second) == 41 and first != second  # 20 Hz for 2 s, and the one at the start
     assert abs(np.corrcoef(first, second)[0, 1]) < 0.5
 
 
-def test_stepping_in_larger_pieces_gives_the_same_world():
+def test_world_is_the_same_when_stepped_in_larger_pieces():
     worlds = [trio(3, NAMES) for _ in range(2)]
     for _, bodies in worlds:
         for body in bodies:
@@ -86,7 +86,7 @@ def test_stepping_in_larger_pieces_gives_the_same_world():
         assert a.truth() == b.truth() and read(a) == read(b)
 
 
-def test_a_sensor_reads_first_at_once_and_then_at_its_own_rate():
+def test_sensor_reads_immediately_and_then_at_its_own_rate():
     world, (body,) = trio(1, ["depth", "yaw", "yaw_rate"], count=1)
     assert None not in read(body).values()
     seen = dict.fromkeys(body.sensors, 0)
@@ -102,7 +102,7 @@ def test_a_sensor_reads_first_at_once_and_then_at_its_own_rate():
     ("yaw", 1e-4, 0.02), ("yaw_rate", 1e-4, 0.01), ("surge", 1e-3, 0.02), ("depth", 1e-4, 0.003),
     ("x", 1e-4, 0.005), ("y", 1e-4, 0.005), ("left", 1e-3, 0.01),
 ])  # fmt: skip
-def test_noise_has_the_stated_deviation(name, scale, deviation):
+def test_noise_has_the_given_standard_deviation(name, scale, deviation):
     world, (body,) = trio(5, [name], count=1)
     values = []
     while len(values) < 3000:
@@ -113,7 +113,7 @@ def test_noise_has_the_stated_deviation(name, scale, deviation):
     assert np.std(values) == pytest.approx(deviation, rel=0.06)
 
 
-def test_readings_drop_out_as_often_as_stated():
+def test_readings_drop_out_at_the_given_rate():
     world, (body,) = trio(5, ["x"], count=1)
     seen = 0
     for _ in range(4000):
@@ -122,7 +122,7 @@ def test_readings_drop_out_as_often_as_stated():
     assert seen / 4000 == pytest.approx(0.9, abs=0.015)
 
 
-def test_depth_counts_from_its_zero_and_a_joint_reads_its_angle():
+def test_depth_counts_from_its_zero_and_joint_sensor_reads_its_angle():
     world, (body,) = trio(2, ["depth", "joint_2"], count=1)
     depths = []
     for _ in range(400):
@@ -134,7 +134,7 @@ def test_depth_counts_from_its_zero_and_a_joint_reads_its_angle():
     assert row["joint_2"] == pytest.approx(truth(body)["tail_2_rad"] * 1e6, abs=1)
 
 
-def test_a_gyros_bias_is_constant_drawn_from_the_seed_and_of_the_stated_size():
+def test_gyro_bias_is_constant_and_of_the_given_size_for_each_seed():
     biases = []
     for seed in range(60):
         world, (body,) = trio(seed, ["yaw_rate"], count=1)
@@ -146,7 +146,7 @@ def test_a_gyros_bias_is_constant_drawn_from_the_seed_and_of_the_stated_size():
     assert np.std(biases) == pytest.approx(0.05, rel=0.3)
 
 
-def test_a_heading_is_wrapped_to_half_a_turn_either_way():
+def test_heading_is_wrapped_to_plus_or_minus_half_a_turn():
     world = World(open_water())
     spec = plant(sensor={"yaw": {"kind": "heading", "rad_per_count": 1e-4, "rate_hz": 100.0}})
     body = world.add(spec, actuators=JOINTS, sensors=["yaw"], name="one")
@@ -163,7 +163,7 @@ def test_a_heading_is_wrapped_to_half_a_turn_either_way():
     assert -31416 <= low < -30000 and 30000 < high <= 31416
 
 
-def test_half_a_turn_has_one_count_not_two():
+def test_heading_has_one_count_at_half_a_turn():
     """As in a compass's register, where 180 and -180 degrees are the same number."""
     coarse = {"kind": "heading", "rad_per_count": math.pi / 8, "noise_rad": 0.5, "rate_hz": 100.0}
     world = World(world_of(vehicles=1, start=[{"x_m": 1.0, "y_m": 1.5, "heading_deg": 180.0}]), seed=1)
@@ -175,7 +175,7 @@ def test_half_a_turn_has_one_count_not_two():
     assert {-8, -7, 7} <= seen and 8 not in seen
 
 
-def test_the_camera_sees_a_position_through_the_waves():
+def test_camera_position_is_distorted_by_the_waves():
     wave = {"kind": "position_x", "metres_per_count": 1e-6, "rate_hz": 100.0,
             "wave_amplitude_m": 0.02, "wave_length_m": 0.8, "wave_hz": 0.5}  # fmt: skip
     world = World(open_water((0.3, 0.0, 0.0)))
@@ -193,7 +193,7 @@ def test_the_camera_sees_a_position_through_the_waves():
     ({"x_m": 1.0, "y_m": 2.0, "path": "line", "speed_m_s": 0.5, "length_m": 1.0, "heading_deg": 90.0},
      lambda t: (1.0, 2.0 + 1.0 - abs(1.0 - (0.5 * t) % 2.0))),
 ])  # fmt: skip
-def test_a_target_is_reported_where_its_path_has_taken_it(target, at):
+def test_target_sensor_reads_the_position_on_its_path(target, at):
     world = World(world_of(target=target, start=[{"x_m": 0.0, "y_m": 0.0}]))
     body = world.add(plant(sensor=SENSORS), actuators=JOINTS, sensors=["target_x", "target_y"], name="one")
     for _ in range(150):
@@ -204,7 +204,7 @@ def test_a_target_is_reported_where_its_path_has_taken_it(target, at):
         assert world.target_m == pytest.approx((x, y))
 
 
-def test_without_a_target_its_sensors_have_no_reading():
+def test_target_sensor_has_no_reading_without_a_target():
     world, (body,) = trio(1, ["target_x", "target_y"], count=1)
     for _ in range(20):
         world.step(40_000)

@@ -1,4 +1,4 @@
-"""Sonar through the public door: counts against an independent brute-force wedge."""
+"""Sonar through the public interface: counts compared with an independent brute-force wedge."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def circle(cx, cy, radius):
 
 @settings(max_examples=60, deadline=None)
 @given(x=st.floats(0.5, 3.5), y=st.floats(0.5, 1.0), heading=st.floats(-180, 180))
-def test_the_reading_is_the_nearest_echo_of_its_beams(x, y, heading):
+def test_sonar_reads_the_nearest_echo_of_its_beams(x, y, heading):
     cylinders = [{"x_m": 1.2, "y_m": 2.0, "radius_m": 0.15}, {"x_m": 2.8, "y_m": 2.2, "radius_m": 0.3}]
     found = look({"length_m": 4.0, "width_m": 3.0, "cylinders": cylinders}, (x, y, heading))
     solids = [pool, circle(1.2, 2.0, 0.15), circle(2.8, 2.2, 0.3)]
     assert found == pytest.approx(walked_m(x, y, heading, 15, 9, solids), abs=2.5e-3)
 
 
-def test_nine_beams_over_range_a_cylinder_by_less_than_18_mm():
+def test_sonar_with_nine_beams_overestimates_a_cylinder_by_less_than_18_mm():
     worst = 0.0
     for distance in (0.8, 1.2, 1.6, 2.0):
         for bearing in np.linspace(-14, 14, 57):
@@ -80,11 +80,11 @@ def test_nine_beams_over_range_a_cylinder_by_less_than_18_mm():
     assert 0.001 < worst < 0.018
 
 
-def test_no_echo_is_the_full_range_even_with_noise():
+def test_sonar_reads_the_full_range_without_echo_even_with_noise():
     assert look({}, (0.0, 0.0, 0.0), noise_m=0.5) == pytest.approx(3.0)
 
 
-def test_the_range_counts_from_the_sensors_place_along_its_bearing():
+def test_sonar_range_starts_at_the_sensor_along_its_bearing():
     walls = {"length_m": 4.0, "width_m": 3.0}
     one = {"beams": 1, "half_angle_deg": 0.0}
     assert look(dict(walls), (2.0, 1.0, 0.0), x_m=0.15, **one) == pytest.approx(1.85, abs=2e-6)
@@ -94,7 +94,7 @@ def test_the_range_counts_from_the_sensors_place_along_its_bearing():
     assert look(dict(walls), (2.0, 1.0, 90.0), bearing_deg=180.0, **one) == pytest.approx(1.0, abs=2e-6)
 
 
-def test_a_vehicle_sees_the_others_hull_and_not_its_own():
+def test_sonar_sees_other_hulls_but_not_its_own():
     ahead = [{"x_m": 1.5, "y_m": -0.1, "heading_deg": 90.0}]  # broadside: half a head's width nearer
     one = {"beams": 1, "half_angle_deg": 0.0}
     assert look({"others": ahead}, (0.0, 0.0, 0.0), **one) == pytest.approx(1.5 - 0.04, abs=2e-6)

@@ -1,4 +1,4 @@
-"""What is wrong with a plant or a world is said in one sentence: where, what, and what to do."""
+"""A wrong plant or world gives one sentence: what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def file_of(plant_table: dict, world: dict | None = None) -> VehicleFile:
     return VehicleFile.parse(text, "swimmer.toml")
 
 
-def test_a_vehicle_file_gives_the_same_plant_as_its_tables():
+def test_vehicle_file_gives_the_same_plant_as_its_tables():
     keys = table(sensor={"front": sonar()})
     assert door.read(file_of(keys)) == msgspec.convert(keys, PlantSpec)
 
@@ -83,7 +83,7 @@ def broken(**changes) -> dict:
     ({"strouhal__link": []}, "plant.strouhal.link", "1"),
     ({"actuator__tail_1__travel": 1.0}, "plant.actuator.tail_1", "travel_rad"),
 ])  # fmt: skip
-def test_a_plant_that_does_not_fit_together_is_refused_with_a_sentence(changes, where, words):
+def test_inconsistent_plant_is_refused_with_a_message(changes, where, words):
     with pytest.raises(VehicleFileError) as caught:
         door.read(file_of(broken(**changes)))
     said = str(caught.value)
@@ -100,7 +100,7 @@ def test_a_plant_that_does_not_fit_together_is_refused_with_a_sentence(changes, 
     ({"target": {"x_m": 0.0, "y_m": 0.0, "path": "circle"}}, "target.radius_m", "above 0"),
     ({"target": {"x_m": 0.0, "y_m": 0.0, "path": "line"}}, "target.length_m", "above 0"),
 ])  # fmt: skip
-def test_a_world_that_does_not_fit_together_is_refused_by_the_file_and_by_the_world(world, where, words):
+def test_inconsistent_world_is_refused_by_the_file_and_by_the_world(world, where, words):
     with pytest.raises(VehicleFileError) as caught:
         door.read_worlds(file_of(table(), world))
     assert f"world.pool.{where}" in str(caught.value) and words in str(caught.value)
@@ -113,12 +113,12 @@ def test_a_world_that_does_not_fit_together_is_refused_by_the_file_and_by_the_wo
     (JOINTS, ["lidar"], "the plant has no sensor lidar"),
     (["tail_1", "tail_1"], [], "is named twice"),
 ])  # fmt: skip
-def test_a_channel_the_plant_lacks_is_named(actuators, sensors, words):
+def test_unknown_channel_is_refused_by_its_name(actuators, sensors, words):
     with pytest.raises(ValueError, match=words):
         World(world_of()).add(plant(), actuators=actuators, sensors=sensors, name="one")
 
 
-def test_a_vehicle_too_many_or_in_the_way_or_without_room_is_refused():
+def test_vehicle_is_refused_when_too_many_or_blocked_or_without_space():
     full = World(world_of())
     full.add(plant(), actuators=[], sensors=[], name="one")
     with pytest.raises(ValueError, match=r"two: world\.vehicles is 1; raise it"):
@@ -132,7 +132,7 @@ def test_a_vehicle_too_many_or_in_the_way_or_without_room_is_refused():
         World(world_of(length_m=0.8, width_m=0.8)).add(plant(), actuators=[], sensors=[], name="one")
 
 
-def test_a_refused_vehicle_leaves_the_world_as_it_was():
+def test_world_does_not_change_when_a_vehicle_is_refused():
     world = World(world_of(vehicles=2, start=[{"x_m": 0.0, "y_m": 0.0}, {"x_m": 0.1, "y_m": 0.0}]))
     one = world.add(plant(), actuators=JOINTS, sensors=[], name="one")
     with pytest.raises(ValueError):
@@ -141,6 +141,6 @@ def test_a_refused_vehicle_leaves_the_world_as_it_was():
     assert len(world.bodies) == 1 and one.clearance_m == float("inf")
 
 
-def test_time_does_not_run_backwards():
+def test_world_refuses_a_negative_step():
     with pytest.raises(ValueError, match="backwards"):
         World(world_of()).step(-1)

@@ -1,4 +1,4 @@
-"""The law of swimming, driven through the servos as a controller would: pulses of whole us at 100 Hz."""
+"""The Strouhal model, driven through the servos as a controller would: pulses of whole us at 100 Hz."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from swimmer import (
     BEAT_RAD,
     JET,
     JOINTS,
-    LAW_BEAT_M,
     LINKS_M,
+    MODEL_BEAT_M,
     NEUTRAL_US,
     TICK_US,
     gait,
@@ -42,8 +42,8 @@ def drag_n(u_m_s: float) -> float:
 
 
 def rise_s(f_hz: float) -> float:
-    """Time from rest to 63.2 % of the top speed, by an integration of the law of our own."""
-    top, u, t, dt = f_hz * LAW_BEAT_M / 0.3, 0.0, 0.0, 1e-3
+    """Time from rest to 63.2 % of the top speed, by an integration of the model in this file."""
+    top, u, t, dt = f_hz * MODEL_BEAT_M / 0.3, 0.0, 0.0, 1e-3
     thrust = drag_n(top)
     while u < 0.632 * top:
         u += dt * (thrust - (drag_n(u) if u > 0 else 0.0)) / 0.60
@@ -52,24 +52,24 @@ def rise_s(f_hz: float) -> float:
 
 
 @pytest.mark.parametrize("f_hz", SPEEDS)
-def test_the_wave_reaches_the_speed_of_its_frequency_within_one_percent(f_hz):
+def test_speed_matches_the_beat_frequency_within_one_percent(f_hz):
     world, body = alone()
     run = swim(world, body, 12 * TIME_CONSTANTS_S[f_hz], f_hz)
     last_beats = run[-round(200 / f_hz) :]
     assert np.mean([r["speed_m_s"] for r in last_beats]) == pytest.approx(SPEEDS[f_hz], rel=0.01)
     assert np.mean([r["tail_beat_hz"] for r in last_beats]) == pytest.approx(f_hz, rel=0.001)
-    assert np.mean([r["tail_beat_m"] for r in last_beats]) == pytest.approx(LAW_BEAT_M, rel=0.01)
+    assert np.mean([r["tail_beat_m"] for r in last_beats]) == pytest.approx(MODEL_BEAT_M, rel=0.01)
 
 
 @pytest.mark.parametrize("f_hz", SPEEDS)
-def test_speed_rises_as_the_law_says_and_the_measurement_costs_at_most_a_beat(f_hz):
+def test_speed_rises_as_in_the_model_with_a_delay_of_at_most_one_beat(f_hz):
     world, body = alone()
     run = swim(world, body, rise_s(f_hz) + 1.5 / f_hz, f_hz)
-    top = f_hz * LAW_BEAT_M / 0.3
+    top = f_hz * MODEL_BEAT_M / 0.3
     reached_s = next(i for i, r in enumerate(run) if r["speed_m_s"] >= 0.632 * top) * TICK_US * 1e-6
     assert rise_s(f_hz) <= reached_s <= rise_s(f_hz) + 1 / f_hz
     thrust_n = np.mean([r["thrust_n"] for r in run[-round(100 / f_hz) :]])
-    # The list above has two digits: the law's own value must round to it, and the plant be near the law's.
+    # The list above has two digits: the model's own value must round to it, and the plant must be near it.
     constant_s = 0.60 * top / (2 * drag_n(top))
     assert round(constant_s, 1) == TIME_CONSTANTS_S[f_hz]
     assert 0.60 * top / (2 * thrust_n) == pytest.approx(constant_s, rel=0.02)
@@ -77,7 +77,7 @@ def test_speed_rises_as_the_law_says_and_the_measurement_costs_at_most_a_beat(f_
 
 @pytest.mark.parametrize("deflection_deg", TURN_RATES)
 @pytest.mark.parametrize("side", [1, -1])
-def test_a_deflected_tail_turns_the_vehicle_to_its_side_at_the_rate_of_the_law(deflection_deg, side):
+def test_vehicle_turns_to_the_side_of_the_deflected_tail_at_the_models_rate(deflection_deg, side):
     world, body = alone()
     run = swim(world, body, 6.0, 2.0, side * math.radians(deflection_deg))
     rate = math.degrees(run[-1]["heading_rad"] - run[-301]["heading_rad"]) / 3.0
@@ -86,7 +86,7 @@ def test_a_deflected_tail_turns_the_vehicle_to_its_side_at_the_rate_of_the_law(d
     assert np.ptp(rates) < 0.01 * abs(rate)  # no ripple of the beat
 
 
-def test_a_turn_is_felt_within_half_a_beat_and_does_not_hide_the_beat():
+def test_deflection_is_measured_within_half_a_beat_and_does_not_hide_the_beat():
     world, body = alone()
     swim(world, body, 5.0, 2.0)
     before = truth(body)["heading_rad"]
@@ -96,7 +96,7 @@ def test_a_turn_is_felt_within_half_a_beat_and_does_not_hide_the_beat():
     assert all(r["tail_beat_hz"] == pytest.approx(2.0, rel=0.02) for r in run)
 
 
-def test_a_wave_from_tail_to_head_swims_backwards_as_fast_and_a_standing_one_nowhere():
+def test_vehicle_swims_backwards_with_a_reversed_wave_and_stays_with_a_standing_one():
     speeds = []
     for way in ("backward", "standing"):
         world, body = alone()
@@ -110,7 +110,7 @@ def test_a_wave_from_tail_to_head_swims_backwards_as_fast_and_a_standing_one_now
     assert abs(speeds[1]) < 0.02
 
 
-def test_a_tail_that_stops_is_noticed_within_half_a_beat_wherever_it_stops():
+def test_beat_ends_within_half_a_beat_when_the_tail_stops_anywhere():
     for moment_s in np.linspace(4.0, 4.5, 11):
         world, body = alone()
         swim(world, body, float(moment_s), 2.0, 0.5)
@@ -124,7 +124,7 @@ def test_a_tail_that_stops_is_noticed_within_half_a_beat_wherever_it_stops():
         assert after["heading_rad"] - before < 0.5 * 1.2 * math.sin(0.5)
 
 
-def test_with_a_still_tail_speed_never_grows():
+def test_speed_never_grows_with_a_still_tail():
     world, body = alone()
     swim(world, body, 4.0, 2.0, 0.3)
     body.write([NEUTRAL_US] * 4)
@@ -138,14 +138,14 @@ def test_with_a_still_tail_speed_never_grows():
         speed = now
 
 
-def test_a_vehicle_that_gets_no_pulse_stays_exactly_where_it_is():
+def test_vehicle_stays_exactly_where_it_is_without_pulses():
     world, body = alone()
     before = body.truth()
     world.step(5_000_000)
     assert body.truth() == before
 
 
-def test_a_mirrored_tail_swims_the_mirrored_path():
+def test_path_is_mirrored_when_the_tail_is_mirrored():
     world = World(open_water((0.0, 2.0, 20.0), (0.0, -2.0, -20.0)))
     left = world.add(plant(), actuators=JOINTS, sensors=[], name="left")
     right = world.add(plant(), actuators=JOINTS, sensors=[], name="right")
@@ -162,7 +162,7 @@ def test_a_mirrored_tail_swims_the_mirrored_path():
     assert math.hypot(a["x_m"], a["y_m"] - 2.0) > 0.5
 
 
-def test_halving_the_step_converges_at_first_order():
+def test_error_halves_when_the_step_is_halved():
     ends = {}
     for step_us in (4000, 2000, 1000, 500, 125):
         world, body = alone(step_us=step_us)
@@ -176,12 +176,12 @@ def test_halving_the_step_converges_at_first_order():
     assert errors[2000] < 0.003
 
 
-def test_the_rulers_scale_makes_the_reading_the_laws_beat():
+def test_tail_beat_scale_turns_the_measured_beat_into_the_models_beat():
     # The bent tail's tip stands at 0.255 to 0.258 m of 0.26 and swings 58.4 mm; its fundamental is 57.9 mm.
-    assert LAW_BEAT_M / measured_tail_beat_m(LINKS_M, BEAT_RAD) == pytest.approx(1.032, abs=0.0005)
+    assert MODEL_BEAT_M / measured_tail_beat_m(LINKS_M, BEAT_RAD) == pytest.approx(1.032, abs=0.0005)
 
 
-def test_a_tail_of_one_joint_pushes_forward():
+def test_tail_of_one_joint_pushes_forward():
     servo = table()["actuator"]["tail_1"]
     spec = plant(
         link=[{"joint": "tail_1", "length_m": 0.2}], actuator={"tail_1": servo}, deflection_joints=["tail_1"]
@@ -197,7 +197,7 @@ def test_a_tail_of_one_joint_pushes_forward():
     assert now["speed_m_s"] > 0.2
 
 
-def test_a_thruster_pushes_along_the_heading_until_drag_holds_it():
+def test_thruster_accelerates_along_the_heading_until_drag_balances_it():
     world = World(open_water((0.0, 0.0, 90.0)))
     spec = plant(**JET)
     body = world.add(spec, actuators=["jet"], sensors=[], name="one")

@@ -58,7 +58,7 @@ def moved(step_us: int, goal_us: int, until_ms: int) -> np.ndarray:
     return np.array(rows)
 
 
-def test_a_joint_waits_its_servos_delay_and_then_follows_critically_damped():
+def test_joint_follows_critically_damped_after_its_servos_delay():
     goal_rad, w, t = 64 / US_PER_RAD, 2 / 0.02, 1e-3 * (np.arange(101) - 5)
     exact = np.where(t > 0, goal_rad * (1 - (1 + w * t) * np.exp(-w * t)), 0.0)
     errors = []
@@ -70,7 +70,7 @@ def test_a_joint_waits_its_servos_delay_and_then_follows_critically_damped():
     assert errors[0] > 3 * errors[1] > 9 * errors[2]  # second order
 
 
-def test_a_joint_never_turns_faster_than_its_servo_and_its_rate_never_jumps():
+def test_joint_stays_within_its_servos_rate_and_its_rate_never_jumps():
     runs = {step_us: moved(step_us, 64, 60)[:, 1] for step_us in (1000, 250)}
     for rate in runs.values():
         assert np.abs(np.diff(rate)).max() <= (2 / 0.02) ** 2 * 64 / US_PER_RAD * 1e-3 * 1.001
@@ -84,7 +84,7 @@ def test_a_joint_never_turns_faster_than_its_servo_and_its_rate_never_jumps():
     assert angle_rate(world, body)[0] == pytest.approx(500 / US_PER_RAD, abs=1e-5)
 
 
-def test_a_joint_lags_a_ramp_by_its_servos_lag_and_delay():
+def test_joint_lags_a_ramp_by_its_servos_lag_and_delay():
     world, body = servo("rate_rad_s=30.0")
     behind = []
     for ms in range(400):
@@ -95,7 +95,7 @@ def test_a_joint_lags_a_ramp_by_its_servos_lag_and_delay():
     assert np.mean(behind[200:]) * US_PER_RAD == pytest.approx(20 + 5 - 1, abs=0.6)
 
 
-def test_without_a_pulse_a_driven_joint_runs_down_and_stays():
+def test_driven_joint_runs_down_and_stays_without_a_pulse():
     world, body = servo()
     body.write([1800])
     world.step(30_000)
@@ -107,7 +107,7 @@ def test_without_a_pulse_a_driven_joint_runs_down_and_stays():
     assert angle_rate(world, body)[0] == pytest.approx(angle, abs=1e-9)
 
 
-def test_a_joint_whose_servo_is_not_named_never_moves():
+def test_joint_never_moves_when_its_servo_is_not_named():
     world, body = servo()
     body.write([1800])
     world.step(500_000)
@@ -116,7 +116,7 @@ def test_a_joint_whose_servo_is_not_named_never_moves():
 
 
 def beaten(tail_us: int) -> np.ndarray:
-    """The yielding tail's angle while the fin behind it beats; tail_us 0 is no pulse."""
+    """Angle of the tail's torque joint while the fin behind it beats; tail_us 0 is no pulse."""
     world, body = alone(spec_of("ray"), ["tail_yaw", "caudal"])
     angles = []
     for tick in range(400):
@@ -126,12 +126,12 @@ def beaten(tail_us: int) -> np.ndarray:
     return np.array(angles)
 
 
-def test_a_yielding_joint_is_held_by_a_pulse_and_trails_without_one():
+def test_torque_joint_is_held_by_a_pulse_and_trails_without_one():
     held, limp = beaten(1500), beaten(0)
     assert np.abs(held).max() < 0.04 and np.ptp(limp[200:]) > 5 * np.ptp(held[200:])
 
 
-def test_a_yielding_joint_goes_to_its_goal_and_swings_back_to_its_rest_when_let_go():
+def test_torque_joint_goes_to_its_goal_and_returns_to_rest_without_a_pulse():
     world, body = alone(spec_of("ray"), ["tail_yaw", "caudal"])
     body.write([1800, 1500])
     world.step(1_500_000)
@@ -153,7 +153,7 @@ def read_all(body: Body) -> dict[str, int | None]:
     return dict(zip(body.sensors, counts, strict=True))
 
 
-def test_attitude_sensors_count_what_the_state_says():
+def test_attitude_sensors_count_the_state():
     world, body = alone(spec_of("snake", *SUNK, *(o for s in IMU for o in quiet(s))), SURFACE_JOINTS, IMU)
     per_count, spread = 0.00109083078, dict.fromkeys(IMU, 0)
     for tick in range(300):
@@ -173,7 +173,7 @@ def test_attitude_sensors_count_what_the_state_says():
     assert min(spread.values()) > 15  # each did move
 
 
-def test_attitude_noise_has_the_stated_deviation_and_a_gyro_a_lasting_bias():
+def test_attitude_noise_has_the_given_deviation_and_gyros_a_constant_bias():
     world, body = alone(spec_of("snake"), [], IMU)
     rows = []
     for _ in range(3000):
@@ -201,13 +201,13 @@ def counted(seed: int) -> list[dict[str, int | None]]:
     return rows
 
 
-def test_the_same_seed_gives_the_same_counts_bit_for_bit_and_another_does_not():
+def test_counts_repeat_bit_for_bit_with_the_same_seed_only():
     first, again, other = counted(7), counted(7), counted(8)
     assert first == again and first != other
     assert first[0::2] != first[1::2]  # the two have noise of their own
 
 
-def test_a_world_refuses_vehicles_of_two_models_in_a_sentence():
+def test_world_refuses_vehicles_of_two_models_with_a_message():
     for first, second in ((spec_of("snake"), plant()), (plant(), spec_of("snake"))):
         world = World(open_water((0, 0, 0), (3, 0, 0)))
         world.add(first, actuators=[], sensors=[], name="one")
@@ -219,7 +219,7 @@ def test_a_world_refuses_vehicles_of_two_models_in_a_sentence():
         world.step(10_000)
 
 
-def test_a_tree_that_starts_afloat_floats():
+def test_tree_floats_when_it_starts_afloat():
     world, body = alone(spec_of("snake"), [])
     start, model = body.state(), world.models[0]
     weight_n = 9.81 * sum(b.mass_kg for b in model.spec.body)
@@ -232,20 +232,20 @@ def test_a_tree_that_starts_afloat_floats():
 
 
 @pytest.mark.parametrize("water", ["full", "buoyant"])
-def test_a_world_steps_a_tree_as_its_model_does_while_its_servos_hold_still(water):
+def test_world_steps_a_tree_as_its_model_does_while_servos_hold_still(water):
     spec = spec_of("snake", *SUNK, f"plant.tree.water={water}")
     world, body = alone(spec, SURFACE_JOINTS)
     model, start = world.models[0], body.state()
     for _ in range(100):
         body.write([1500] * len(SURFACE_JOINTS))
         world.step(10_000)
-    told = np.zeros((2001, 3, len(model.driven)))
-    end = model.rollout(start, 1000, 0.001, driven=told)[-1]
+    motion = np.zeros((2001, 3, len(model.driven)))
+    end = model.rollout(start, 1000, 0.001, driven=motion)[-1]
     assert np.abs(end - start)[:13].max() > 0.01  # it heaves and rolls
     assert np.abs(body.state() - end).max() <= 1e-12
 
 
-def test_truth_tells_the_base_the_centre_of_mass_and_every_joint():
+def test_truth_holds_the_base_the_centre_of_mass_and_every_joint():
     world, body = alone(spec_of("fish", "plant.model=tree"), TAIL)
     for _ in range(200):
         body.write(pulses(gait(world.time_us * 1e-6, 2.0, 0.4)))
@@ -273,7 +273,7 @@ def test_truth_tells_the_base_the_centre_of_mass_and_every_joint():
     assert now["tail_3_rad"] == x[model.q["tail_3"]][0] and math.isinf(now["clearance_m"])
 
 
-def test_a_tree_stops_at_a_wall_and_never_overlaps_it():
+def test_tree_stops_at_a_wall_and_never_overlaps_it():
     start = [{"x_m": 1.5, "y_m": 0.75, "heading_deg": 20.0}]
     world = World(world_of(length_m=2.0, width_m=1.5, start=start))
     body = world.add(spec_of("fish", "plant.model=tree"), actuators=TAIL, sensors=["bumper"], name="one")
@@ -297,7 +297,7 @@ def test_a_tree_stops_at_a_wall_and_never_overlaps_it():
     assert world.collisions == body.collisions
 
 
-def test_two_trees_never_overlap_and_a_touch_counts_once():
+def test_trees_never_overlap_and_a_touch_counts_once():
     start = [{"x_m": 0.6, "y_m": 0.75}, {"x_m": 1.4, "y_m": 0.76, "heading_deg": 180.0}]
     world = World(world_of(length_m=2.0, width_m=1.5, start=start, vehicles=2))
     spec = spec_of("fish", "plant.model=tree")
@@ -313,7 +313,7 @@ def test_two_trees_never_overlap_and_a_touch_counts_once():
 DIVERGING = "plant.tree.body.0.drag.linear=[1e4, 1e4, 1e4, 0, 0, 0]"
 
 
-def test_a_plant_that_diverges_stops_the_run_in_one_sentence_and_leaves_a_sound_log(caudal):
+def test_diverged_plant_stops_the_run_with_a_message_and_a_complete_log(caudal):
     done = caudal("run", "snake", "--for", 3, "--set", DIVERGING, "--log", "a.mcap")
     assert done.returncode == 2 and done.stdout == ""
     said = [line for line in done.stderr.splitlines() if line.startswith("caudal: ")]
@@ -328,7 +328,7 @@ def test_a_plant_that_diverges_stops_the_run_in_one_sentence_and_leaves_a_sound_
         assert not np.isnan(np.array(log.topics["/snake_1/truth"].column(field), dtype=float)).any(), field
 
 
-def test_the_same_plant_with_a_finer_step_does_not_diverge(caudal):
+def test_plant_does_not_diverge_with_a_finer_step(caudal):
     fine = ["--set", "plant.step_us=100"]
     done = caudal("run", "snake", "--for", 1, "--set", DIVERGING, *fine, "--log", "a.mcap")
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Clearance of a whole bent body from walls, floor, cylinders and spheres, with no step between two looks missed."""
+"""Clearance of a bent body from walls, floor, cylinders and spheres, with every step between two observations."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ OBSTACLES = {
 
 
 @pytest.mark.parametrize("kind", OBSTACLES)
-def test_the_clearance_of_any_bent_body_is_that_of_its_nearest_point(kind):
+def test_skin_clearance_is_that_of_the_nearest_point_of_any_bent_body(kind):
     world, body = put(OBSTACLES[kind])
     start, rng = body.state(), np.random.default_rng(7)
     seen_points, inside = set(), 0
@@ -118,7 +118,7 @@ def test_the_clearance_of_any_bent_body_is_that_of_its_nearest_point(kind):
     assert inside or kind != "all"  # and it says by how much it is inside, rather than 0
 
 
-def test_the_two_fields_stand_at_the_end_of_the_truth_and_only_with_a_skin():
+def test_truth_ends_with_the_skins_two_fields_only_with_a_skin():
     _, body = put({"spheres": BALLS})
     assert body.truth_fields[-2:] == ["skin_clearance_m", "skin_point"]
     bare = put({"spheres": BALLS}, skin=[])[1]
@@ -126,7 +126,7 @@ def test_the_two_fields_stand_at_the_end_of_the_truth_and_only_with_a_skin():
     assert bare.truth() == body.truth()[:-2]
 
 
-def test_open_water_is_as_clear_as_the_hulls_clearance_says():
+def test_skin_clearance_is_infinite_in_open_water():
     _, body = put({})
     seen = truth(body)
     assert seen["skin_clearance_m"] == seen["clearance_m"] == math.inf
@@ -134,7 +134,7 @@ def test_open_water_is_as_clear_as_the_hulls_clearance_says():
 
 
 def passing(speed_m_s: float) -> tuple[World, Body]:
-    """Bending, it rises past a ball beside it: level with it after 0.1 s."""
+    """It bends and rises past a ball next to it, level with it after 0.1 s."""
     ball = {"x_m": 3.3, "y_m": 2.6, "depth_m": 1.5, "radius_m": 0.2}
     world, body = put({"spheres": [ball]}, depth_m=1.5 + 0.1 * speed_m_s)
     x = body.state()
@@ -143,12 +143,12 @@ def passing(speed_m_s: float) -> tuple[World, Body]:
     return world, body
 
 
-def test_a_pass_between_two_looks_is_seen_though_both_looks_are_far_from_it():
+def test_skin_clearance_includes_a_pass_between_two_observations():
     world, body = passing(10.0)
     before = truth(body)
     world.step(200_000)
     gaps = truth(body)
-    after = truth(body)  # a second look at once: what is now
+    after = truth(body)  # a second observation immediately: the present values
     assert before["skin_clearance_m"] > 0.5 and after["skin_clearance_m"] > 0.5
     fine_world, fine_body = passing(10.0)
     least = min(brute(fine_world, fine_body)[0] for _ in range(100) if not fine_world.step(2000))
@@ -156,7 +156,7 @@ def test_a_pass_between_two_looks_is_seen_though_both_looks_are_far_from_it():
     assert 0.2 < least < 0.3  # 0.6 m abeam, less both radii and what it bent
 
 
-def test_the_least_clearance_does_not_depend_on_how_the_time_between_two_looks_is_cut():
+def test_skin_clearance_does_not_depend_on_the_pieces_of_time_between_observations():
     whole, parts = passing(6.0), passing(6.0)
     for _, body in (whole, parts):
         truth(body)
@@ -166,7 +166,7 @@ def test_the_least_clearance_does_not_depend_on_how_the_time_between_two_looks_i
     assert truth(whole[1]) == truth(parts[1])
 
 
-def test_after_a_look_the_least_begins_with_where_the_body_is():
+def test_skin_clearance_restarts_at_the_present_one_after_an_observation():
     world, body = passing(10.0)
     world.step(200_000)
     passed = truth(body)["skin_clearance_m"]
@@ -177,7 +177,7 @@ def test_after_a_look_the_least_begins_with_where_the_body_is():
     assert passed < now[0] == pytest.approx(truth(body)["skin_clearance_m"], abs=1e-12)
 
 
-def test_one_vehicles_skin_is_looked_at_alone():
+def test_skin_clearance_restarts_only_for_the_observed_vehicle():
     start = [{"x_m": 1.0, "y_m": 2.0}, {"x_m": 6.0, "y_m": 2.0}]
     world = World(world_of(start=start, vehicles=2, spheres=BALLS, **POOL))
     first = world.add(plant(skin=SKIN[:2]), actuators=[], sensors=[], name="first")
@@ -201,7 +201,7 @@ def test_one_vehicles_skin_is_looked_at_alone():
         ({"depth_m": 1.55}, (3.0, 2.0, 0.0), ["the floor", "point 0 of plant.skin.0"]),
     ],
 )  # fmt: skip
-def test_a_start_inside_an_obstacle_is_refused_with_the_point_and_the_obstacle(obstacles, at, words):
+def test_start_inside_an_obstacle_is_refused_with_the_point_and_the_obstacle(obstacles, at, words):
     with pytest.raises(ValueError) as refused:
         put(obstacles, at)
     message = str(refused.value)
@@ -209,7 +209,7 @@ def test_a_start_inside_an_obstacle_is_refused_with_the_point_and_the_obstacle(o
     assert all(word in message for word in words), message
 
 
-def test_a_refused_vehicle_leaves_the_world_as_it_was():
+def test_world_does_not_change_when_a_vehicle_is_refused():
     start = [{"x_m": 3.0, "y_m": 2.0}]
     world = World(world_of(start=start, spheres=BALLS))
     with pytest.raises(ValueError, match="it starts"):
@@ -219,20 +219,20 @@ def test_a_refused_vehicle_leaves_the_world_as_it_was():
     assert truth(body) == pytest.approx(truth(put({"spheres": BALLS})[1]))
 
 
-def test_the_surface_is_no_obstacle():
+def test_skin_clearance_ignores_the_surface():
     world, body = put({"depth_m": 3.0}, depth_m=0.0)
     world.step(2000)
     assert truth(body)["skin_clearance_m"] == pytest.approx(3.0 - 0.11, abs=1e-9)
 
 
-def test_a_skin_that_no_tree_has_is_refused():
+def test_skin_is_refused_without_a_tree():
     problems = dict(validate_plant(plant(skin=[SKIN[0], {**SKIN[1], "body": "m9"}])))
     assert problems == {"skin.1.body": "there is no body m9; choose from m1, m2, m3."}
     flat = msgspec.structs.replace(tail_plant(), skin=plant().skin)
     assert dict(validate_plant(flat))["skin"].startswith('the model "strouhal" has no skin')
 
 
-def test_a_sphere_outside_the_pool_is_refused_as_a_cylinder_is():
+def test_sphere_outside_the_pool_is_refused_like_a_cylinder():
     ball = {"x_m": 9.0, "y_m": 1.0, "depth_m": 1.0, "radius_m": 0.2}
     assert dict(validate_world(world_of(length_m=8.0, width_m=5.0, spheres=[ball])))["spheres.0"]
     assert not list(validate_world(world_of(spheres=[ball])))

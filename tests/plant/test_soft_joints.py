@@ -1,4 +1,4 @@
-"""Soft joints: what the pressures of their chambers make them do, through currents and counts."""
+"""Soft joints: how they move with the pressures of their chambers, through currents and counts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def bend_deg(world, body) -> float:
     return math.degrees(math.acos(turns(world, body, "m1", "m2")[0][0, 0]))
 
 
-def test_three_chambers_at_0_3_mpa_stretch_a_joint_by_50_2_mm_and_bend_nothing():
+def test_joint_stretches_by_50_2_mm_without_bend_with_three_chambers_at_0_3_mpa():
     _, body = settled(uniform(0.3e6))
     read = counts(body)
     assert (read["fore_d1"] + read["fore_d2"]) * 1e-5 - LENGTH_M == pytest.approx(0.0502, abs=5e-5)
@@ -49,7 +49,7 @@ def test_three_chambers_at_0_3_mpa_stretch_a_joint_by_50_2_mm_and_bend_nothing()
 
 
 @pytest.mark.parametrize("chambers", [[one] for one in FORE] + PAIRS)
-def test_a_joint_bends_away_from_its_chambers_and_two_bend_it_further_than_one(chambers):
+def test_joint_bends_away_from_its_chambers_and_further_with_two(chambers):
     pressures_pa = dict.fromkeys(chambers, 0.3e6)
     world, body = settled(pressures_pa)
     assert bend_deg(world, body) == pytest.approx(88.0 if len(chambers) == 1 else 1.08 * 88.0, abs=0.05)
@@ -63,7 +63,7 @@ def test_a_joint_bends_away_from_its_chambers_and_two_bend_it_further_than_one(c
     assert at_m == pytest.approx(ends, abs=1e-4)
 
 
-def test_bends_up_to_sixty_degrees_go_where_the_pressures_point_in_every_direction():
+def test_bend_follows_the_pressures_in_every_direction_up_to_sixty_degrees():
     rng = np.random.default_rng(1)
     for _ in range(4):
         weights = rng.uniform(0.0, 1.0, 3)
@@ -87,7 +87,7 @@ def swept(changing: list[dict[str, float]]) -> np.ndarray:
     return np.array(found)
 
 
-def test_angles_at_rest_never_leap_on_the_way_past_a_quarter_turn_or_round_it():
+def test_rest_angles_never_jump_past_or_around_a_quarter_turn():
     # A chamber's plane is where the two hinges are worst: through a quarter turn with a little more on one side.
     past = swept([{"fore_b": (p + 2) * 1e3, "fore_c": p * 1e3} for p in range(260, 330, 10)])
     assert np.diff(past, axis=0)[:, 1] == pytest.approx(np.full(6, math.radians(3.2)), abs=0.02)
@@ -97,7 +97,7 @@ def test_angles_at_rest_never_leap_on_the_way_past_a_quarter_turn_or_round_it():
 
 
 @pytest.mark.parametrize("chamber", FORE)
-def test_one_chamber_at_1_mpa_pushes_a_blocked_joint_with_about_ten_newton_metres(chamber):
+def test_blocked_joint_has_about_ten_newton_metres_with_one_chamber_at_1_mpa(chamber):
     world, body = put_in(plant(damped=False, step_us=100))
     before, model = body.state(), world.models[0]
     body.write(currents_ua({chamber: 1e6}))
@@ -110,7 +110,7 @@ def test_one_chamber_at_1_mpa_pushes_a_blocked_joint_with_about_ten_newton_metre
 
 
 def stiffness_n_m_rad(two_pa: float, across: list[int], joint: str) -> float:
-    """What a push across the far module finds, at the same sum of pressures as two chambers at two_pa."""
+    """The stiffness that a push across the far module meets, at the same sum of pressures as two chambers at two_pa."""
     tables = softened.table(("fore",), step_us=2000, **PUSHER)
     tables["actuator"]["jet"] = pusher("m2", [0.2, 0.0, 0.0], across)
     tables["tree"]["body"][0] |= {
@@ -126,7 +126,7 @@ def stiffness_n_m_rad(two_pa: float, across: list[int], joint: str) -> float:
 
 
 @pytest.mark.parametrize("across, joint", [([0, 1, 0], "fore_th2"), ([0, 0, 1], "fore_th1")])
-def test_a_joint_is_three_times_as_stiff_from_half_a_megapascal_on_as_up_to_a_tenth(across, joint):
+def test_joint_is_three_times_as_stiff_above_half_a_megapascal(across, joint):
     for two_pa, share in ((0.0, 1.0), (0.1e6, 1.0), (0.3e6, 2.0), (0.5e6, 3.0), (0.8e6, 3.0)):
         assert stiffness_n_m_rad(two_pa, across, joint) == pytest.approx(0.651 * share, rel=2e-3)
 
@@ -135,7 +135,7 @@ PRESSED = {"fore_a": 0.15e6, "fore_b": 0.06e6, "aft_b": 0.1e6, "aft_c": 0.15e6}
 
 
 def sprung_model(spec: PlantSpec) -> Model:
-    """The same tree with the springs that the law asks for at PRESSED, worked out here."""
+    """The same tree with the springs of the formula at PRESSED, computed here."""
     assert spec.tree is not None
     tables = msgspec.to_builtins(spec.tree)
     for name in ("fore", "aft"):
@@ -171,13 +171,13 @@ def lost(step_us: int) -> float:
     return float(np.abs(total - total[0]).max() / total[0])
 
 
-def test_energy_is_kept_at_constant_pressures_with_carried_water_and_no_damping():
+def test_energy_is_conserved_at_constant_pressures_with_added_mass():
     fine = lost(1000)
     assert fine < 1e-8
     assert 20 < lost(2000) / fine < 45  # what is lost is the step's error, of fifth order
 
 
-def test_a_world_steps_soft_joints_as_a_tree_with_their_springs_does():
+def test_world_steps_soft_joints_as_a_tree_with_the_same_springs():
     spec = plant()
     world, body = put_in(spec)
     start = body.state()
@@ -188,7 +188,7 @@ def test_a_world_steps_soft_joints_as_a_tree_with_their_springs_does():
 
 
 @pytest.mark.parametrize("lag_s, low, high", [(0.0, 12, 20), (0.1, 3.4, 4.6)])
-def test_halving_the_step_divides_the_error_by_sixteen_and_by_four_while_pressures_change(lag_s, low, high):
+def test_error_falls_by_sixteen_or_by_four_while_pressures_change_at_half_the_step(lag_s, low, high):
     ends = []
     for step_us in (4000, 2000, 250):
         world, body = put_in(plant(valve={"lag_s": lag_s}, step_us=step_us))
@@ -199,7 +199,7 @@ def test_halving_the_step_divides_the_error_by_sixteen_and_by_four_while_pressur
     assert low < ratio < high
 
 
-def test_momentum_is_kept_while_chambers_fill_and_empty():
+def test_momentum_is_conserved_while_chambers_fill_and_empty():
     world, body = put_in(plant(valve={"lag_s": 0.1}, step_us=500))
     model, base, whole = world.models[0], [], []
     for pressures_pa in (PRESSED, {}, uniform(0.4e6)):
@@ -211,7 +211,7 @@ def test_momentum_is_kept_while_chambers_fill_and_empty():
     assert np.abs(base).max() > 1.0 and np.abs(whole).max() < 1e-9 * np.abs(base).max()
 
 
-def test_a_mirrored_pair_of_chambers_bends_the_vehicle_into_the_mirror_image():
+def test_vehicle_bends_to_the_mirror_image_with_mirrored_chambers():
     ends = []
     for chambers in (["fore_b", "aft_a", "aft_b"], ["fore_c", "aft_a", "aft_c"]):  # b above, c below
         world, body = put_in(plant(tree=level_tree()))
@@ -230,7 +230,7 @@ def level_tree() -> dict:
     return {**tree, "body": [{**b, "com_m": [0.3, 0, 0]} if "com_m" in b else b for b in tree["body"]]}
 
 
-def test_a_vehicle_starts_straight_and_at_rest_and_stays_so_without_pressure():
+def test_vehicle_starts_straight_and_stays_at_rest_without_pressure():
     world, body = put_in(plant())
     start = counts(body)
     assert [start[f"{soft}_{d}"] for soft in ("fore", "aft") for d in ("d1", "d2")] == [15_000] * 4
@@ -239,7 +239,7 @@ def test_a_vehicle_starts_straight_and_at_rest_and_stays_so_without_pressure():
     assert np.abs(body.state() - before).max() < 1e-12
 
 
-def test_truth_tells_slides_in_metres_and_chambers_in_pascals_after_the_pushes():
+def test_truth_holds_slides_in_metres_and_chambers_in_pascals_after_thrusts():
     actuators = {"jet": pusher("m2", [0, 0, 0], [0, 1, 0]), **softened.table()["actuator"]}
     world, body = put_in(plant(actuator=actuators, **PUSHER))
     joints = [f"{soft}_{part}" for soft in ("fore", "aft") for part in ("d1_m", "th1_rad", "th2_rad", "d2_m")]
@@ -252,7 +252,7 @@ def test_truth_tells_slides_in_metres_and_chambers_in_pascals_after_the_pushes()
     assert now["fore_th1_rad"] == x[model.q["fore_th1"]][0] and now["aft_d2_m"] == x[model.q["aft_d2"]][0]
 
 
-def test_chambers_whose_valves_nobody_asked_for_stay_empty():
+def test_chambers_stay_empty_when_their_valves_are_not_named():
     spec = plant()
     world = softened.World(softened.open_water((0.0, 0.0, 0.0)))
     body = world.add(spec, actuators=["fore_b"], sensors=["fore_a_p", "fore_b_p"], name="one")
@@ -261,7 +261,7 @@ def test_chambers_whose_valves_nobody_asked_for_stay_empty():
     assert counts(body) == {"fore_a_p": 0, "fore_b_p": 20_000}
 
 
-def test_two_vehicles_in_one_world_move_as_each_would_alone():
+def test_vehicles_in_one_world_move_as_each_would_alone():
     pressed = [PRESSED, {"fore_c": 0.2e6, "aft_a": 0.1e6}]
     together = softened.World(softened.open_water((0.0, 0.0, 0.0), (9.0, 0.0, 0.0)))
     spec = plant(valve={"lag_s": 0.05})
@@ -295,7 +295,7 @@ def changed(**keys) -> PlantSpec:
         (changed(stiff_pa=0.1e6), "soft.fore.stiff_pa", "is not above soft_pa"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_refused_in_a_sentence(spec, key, words):
+def test_inconsistent_soft_joint_is_refused_with_a_message(spec, key, words):
     found = list(validate_plant(spec))
     assert found and found[0][0] == key and words in found[0][1] and found[0][1].endswith(".")
     with pytest.raises(ValueError, match=f"^one: plant.{key}: "):

@@ -1,5 +1,4 @@
-"""What a tethered vehicle meets in a tank: pull, drag and twist of its tether, a current, walls and the floor, a camera
-that drops out."""
+"""A tethered vehicle in a tank: pull, drag and twist of the tether, current, walls, floor, camera outage."""
 
 from __future__ import annotations
 
@@ -51,7 +50,7 @@ def way_m(state: np.ndarray) -> np.ndarray:
     return END_M - (state[:3] + rotation_matrix(state[3:7]) @ TIE_M)
 
 
-def test_a_tether_pulls_towards_its_end_when_taut_and_not_at_all_when_slack():
+def test_tether_pulls_towards_its_end_only_when_taut():
     model, taut = tied(slack_m=3.0), 0
     for state in states(60, seed=1):
         way = way_m(state)
@@ -63,7 +62,7 @@ def test_a_tether_pulls_towards_its_end_when_taut_and_not_at_all_when_slack():
     assert 10 < taut < 60
 
 
-def test_a_tether_drags_against_the_way_of_its_knot_through_the_water():
+def test_tether_drag_opposes_the_motion_of_its_knot_through_the_water():
     model = tied(slack_m=100.0, drag_n_s_per_m=3.0)
     for state in states(20, seed=2):
         drag = -3.0 * (state[7:10] + np.cross(state[10:13], TIE_M))
@@ -75,7 +74,7 @@ def heading(state: np.ndarray) -> float:
     return math.atan2(ahead[1], ahead[0])
 
 
-def test_a_twisted_tether_is_a_spring_of_the_heading_however_the_vehicle_leans():
+def test_tether_twist_is_a_spring_of_the_heading_at_any_tilt():
     model = tied(slack_m=100.0, twist_n_m_per_rad=0.7)
     for state in states(30, seed=3):
         torque, power = felt(model, state)[3:], 0.0
@@ -99,7 +98,7 @@ def turned_rad(body: Body, seconds: float, step) -> float:
     return total
 
 
-def test_a_vehicle_that_wound_up_its_tether_turns_back_all_its_turns():
+def test_twisted_tether_turns_a_vehicle_back_by_all_its_turns():
     tether = {**TETHER, "slack_m": 100.0, "twist_n_m_per_rad": 0.3}
     start = world_of(start=[{"x_m": 0.0, "y_m": 0.0, "heading_deg": 100.0}])
     world, body = adrift(plant(tether=tether, depth_m=20.0), start)
@@ -111,7 +110,7 @@ def test_a_vehicle_that_wound_up_its_tether_turns_back_all_its_turns():
 
 
 @pytest.mark.parametrize("current", [[0.0, 0.0, 0.0], [0.1, -0.05, 0.02]])
-def test_a_vehicle_left_alone_never_gains_energy(current):
+def test_vehicle_never_gains_energy_when_left_alone(current):
     calm = current == [0.0, 0.0, 0.0]
     tether = {**TETHER, "drag_n_s_per_m": 3.0, "twist_n_m_per_rad": 0.4, "slack_m": 1.2 if calm else 100.0}
     model = adrift(plant(tether=tether, tree__current_m_s=current))[0].models[0]
@@ -125,7 +124,7 @@ def test_a_vehicle_left_alone_never_gains_energy(current):
         assert (np.diff(run) < 1e-9).all() and run[-1] < run[0] - 1.0
 
 
-def test_a_tether_without_drag_gives_back_all_it_took():
+def test_tether_without_drag_gives_back_all_its_energy():
     tether = {**TETHER, "twist_n_m_per_rad": 0.4, "stiffness_n_per_m": 6.0}
     model = adrift(plant(tether=tether, tree__water="buoyant"))[0].models[0]
     start = states(1, seed=6)[0]
@@ -143,7 +142,7 @@ def test_a_tether_without_drag_gives_back_all_it_took():
     assert np.ptp(kept) < 1e-6
 
 
-def test_a_current_carries_a_vehicle_along_at_its_own_pace():
+def test_current_carries_a_vehicle_at_its_own_speed():
     current = [0.1, -0.05, 0.02]
     world, body = adrift(plant(tree__current_m_s=current, tree__gravity_m_s2=0.0))
     world.step(120_000_000)
@@ -152,7 +151,7 @@ def test_a_current_carries_a_vehicle_along_at_its_own_pace():
     assert np.abs(state[10:13]).max() < 1e-4
 
 
-def test_a_tank_holds_a_vehicle_at_its_floor_and_a_touch_counts_once():
+def test_floor_stops_a_vehicle_and_a_touch_counts_once():
     world, body = adrift(plant(actuator=each(lag_s=0.1)), world_of(**TANK))
     push(body, DOWN, 150)
     for _ in range(100):
@@ -170,7 +169,7 @@ def test_a_tank_holds_a_vehicle_at_its_floor_and_a_touch_counts_once():
 
 
 @pytest.mark.parametrize(("ways", "offset_us"), [(AHEAD, 120), (AHEAD, -120), (ASIDE, 120), (ASIDE, -120)])
-def test_a_tank_holds_a_vehicle_at_its_walls_with_bow_stern_and_sides(ways, offset_us):
+def test_walls_stop_a_vehicle_at_bow_stern_and_sides(ways, offset_us):
     world, body = adrift(plant(), world_of(**TANK))
     push(body, ways, offset_us)
     nearest_m = math.inf
@@ -184,14 +183,14 @@ def test_a_tank_holds_a_vehicle_at_its_walls_with_bow_stern_and_sides(ways, offs
     assert np.ptp(box, axis=0).min() >= 0.4 - 1e-9 and np.ptp(box, axis=0).max() >= 0.75 - 1e-9
 
 
-def test_a_start_below_the_floor_is_refused_in_a_sentence():
+def test_start_below_the_floor_is_refused_with_a_message():
     with pytest.raises(
         ValueError, match=r"^one: plant.depth_m puts its keel at 2.15 m, .* 1.8 m; start higher.$"
     ):
         adrift(plant(depth_m=2.0), world_of(**TANK))
 
 
-def test_a_tether_on_the_quick_law_is_refused_in_a_sentence():
+def test_tether_is_refused_with_the_strouhal_model():
     from swimmer import plant as swimmer
 
     with pytest.raises(
@@ -200,7 +199,7 @@ def test_a_tether_on_the_quick_law_is_refused_in_a_sentence():
         adrift(swimmer(tether=TETHER), open_water())
 
 
-def test_a_camera_is_blind_for_the_outage_that_its_table_says_and_no_longer():
+def test_camera_has_no_reading_during_its_outage_only():
     eye = {
         "x": {
             "kind": "position_x",

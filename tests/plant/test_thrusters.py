@@ -1,4 +1,4 @@
-"""Thrusters on a battery: what a pulse pushes, where, when, and how the voltage sags."""
+"""Thrusters on a battery: the thrust of a pulse, its position and timing, and the sag of the voltage."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def blended(rows: list[list[float]], pulse_us: float, volts: float) -> float:
     return float(np.interp(volts, VOLTS, [np.interp(pulse_us, PULSES_US, row) for row in rows]))
 
 
-def test_a_push_is_the_measured_curve_at_the_pulse_and_the_batterys_voltage():
+def test_thrust_is_the_measured_curve_at_the_pulse_and_the_battery_voltage():
     rng = np.random.default_rng(1)
     for volts in (6.0, 10.0, 11.7, 14.0, 16.4, 18.0, 25.0):
         world, body = adrift(plant(battery={"volts": volts}))
@@ -58,7 +58,7 @@ def test_a_push_is_the_measured_curve_at_the_pulse_and_the_batterys_voltage():
             assert pushes(body) == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_thruster_pushes_and_turns_the_vehicle_from_its_place_along_its_axis():
+def test_thruster_pushes_and_turns_the_vehicle_by_its_position_and_axis():
     at, axis = np.array([0.3, -0.2, 0.12]), np.array([0.4, -1.1, 0.7])
     jet = {"kind": "thruster", "motor": "m", "at_m": at.tolist(), "axis": axis.tolist()}
     world = swimmer.World(swimmer.open_water())
@@ -88,7 +88,7 @@ def bent_with(jets: dict, dry: bool) -> tuple[swimmer.World, Body]:
 
 
 @pytest.mark.parametrize("carrier", ["m1", "m2", "aft_2", "m3"])
-def test_momentum_changes_by_the_impulse_of_a_push_on_any_body_of_bent_joints(carrier):
+def test_momentum_changes_by_the_impulse_of_thrust_on_any_body(carrier):
     at, axis = np.array([0.35, -0.2, 0.12]), np.array([0.4, -1.1, 0.7])
     jet = softened.pusher(carrier, at.tolist(), axis.tolist())
     world, body = bent_with({"jet": jet}, dry=True)
@@ -108,7 +108,7 @@ def test_momentum_changes_by_the_impulse_of_a_push_on_any_body_of_bent_joints(ca
     assert np.abs(gained).min() > 0.1
 
 
-def test_a_push_on_a_body_that_is_the_base_is_the_push_without_one():
+def test_thrust_on_the_base_by_name_equals_thrust_without_a_body():
     ends = []
     for keys in ({}, {"body": "frame"}):
         world, body = adrift(plant(actuator=each(**keys)))
@@ -118,7 +118,7 @@ def test_a_push_on_a_body_that_is_the_base_is_the_push_without_one():
     assert (ends[0] == ends[1]).all() and ends[0][7] > 0.1
 
 
-def test_two_equal_pushes_on_one_module_against_each_other_do_nothing():
+def test_opposite_thrusts_on_one_module_cancel():
     one, other = (
         softened.pusher("m3", [0.2, 0.1, 0], [0, 1, 0]),
         softened.pusher("m3", [0.2, 0.3, 0], [0, -1, 0]),
@@ -132,7 +132,7 @@ def test_two_equal_pushes_on_one_module_against_each_other_do_nothing():
     assert truth(body)["one_n"] > 10 and np.abs(ends[0] - ends[1]).max() < 1e-10
 
 
-def test_seven_vectored_thrusters_move_the_vehicle_as_the_wrench_b_f_does():
+def test_vehicle_moves_by_the_wrench_b_f_of_seven_vectored_thrusters():
     world, body = adrift(plant(tree__current_m_s=[0.1, -0.05, 0.02]))
     model, rng = world.models[0], np.random.default_rng(2)
     for _ in range(20):
@@ -148,7 +148,7 @@ def test_seven_vectored_thrusters_move_the_vehicle_as_the_wrench_b_f_does():
     assert np.abs(body.state()[7:13]).min() > 0.01  # it moved in every way
 
 
-def test_the_level_model_with_the_true_numbers_predicts_the_plants_accelerations():
+def test_level_model_predicts_the_plants_accelerations_with_true_parameters():
     model, rng = adrift(plant())[0].models[0], np.random.default_rng(3)
     level, names = list(rigid_body_model.LEVEL), rigid_body_model.LEVEL_SETS["quadratic"]
     true = {"net_weight": NET_WEIGHT_N}
@@ -168,7 +168,7 @@ def test_the_level_model_with_the_true_numbers_predicts_the_plants_accelerations
         assert np.abs(model.forward_dynamics(state, wrench)[level] - expected).max() < 1e-9
 
 
-def test_a_thruster_waits_its_delay_and_runs_up_and_down_with_its_lag():
+def test_thruster_runs_up_and_down_with_its_lag_after_the_delay():
     world, body = adrift(plant(actuator=each(lag_s=LAG_S, delay_s=0.02), step_us=1000))
     push(body, AHEAD, 200)
     goal = blended(FORCES_N, 1700, 16.0)
@@ -185,7 +185,7 @@ def test_a_thruster_waits_its_delay_and_runs_up_and_down_with_its_lag():
 
 
 @pytest.mark.parametrize("step_us", [500, 5000])
-def test_the_way_a_thruster_runs_up_gives_does_not_depend_on_the_step(step_us):
+def test_thrust_impulse_does_not_depend_on_the_step(step_us):
     world, body = adrift(plant(actuator=each(lag_s=LAG_S), step_us=step_us, **BARE))
     push(body, AHEAD, 200)
     world.step(400_000)
@@ -193,14 +193,14 @@ def test_the_way_a_thruster_runs_up_gives_does_not_depend_on_the_step(step_us):
     assert body.state()[7] == pytest.approx(impulse / 20.0, rel=1e-9)
 
 
-def test_a_motor_that_runs_the_other_way_round_takes_a_pulse_for_its_mirror_image():
+def test_reversed_motor_takes_the_mirror_image_of_a_pulse():
     world, body = adrift(plant(actuator=each(direction=-1)))
     push(body, AHEAD, 200)
     world.step(5000)
     assert pushes(body)[0] == pytest.approx(blended(FORCES_N, 1300, 16.0))
 
 
-def test_a_thruster_that_dies_runs_down_and_the_others_go_on():
+def test_dead_thruster_runs_down_while_the_others_go_on():
     thrusters = each(lag_s=LAG_S)
     thrusters["aft_port"]["dead_from_s"] = 1.0
     world, body = adrift(plant(actuator=thrusters))
@@ -211,7 +211,7 @@ def test_a_thruster_that_dies_runs_down_and_the_others_go_on():
     assert abs(pushes(body)[2]) < 1e-6 and pushes(body)[[0, 1, 3]].min() > 5
 
 
-def test_turns_are_those_of_the_push_that_is_there_and_have_no_sign():
+def test_turns_sensor_reads_unsigned_revolutions_of_the_present_thrust():
     turns = {"kind": "turns", "thruster": "aft_port", "turns_s_per_count": 0.001, "rate_hz": 1000.0}
     spec = plant(actuator=each(turn_n_s2=[0.014, 0.011], dead_from_s=2.0), sensor={"turns": turns})
     for us, n_s2 in ((200, 0.014), (-200, 0.011)):
@@ -226,7 +226,7 @@ def test_turns_are_those_of_the_push_that_is_there_and_have_no_sign():
         assert counts == [0]  # dead by then
 
 
-def test_turns_of_something_that_is_no_thruster_are_refused():
+def test_turns_sensor_is_refused_without_a_thruster():
     with pytest.raises(ValueError, match="nobody is not a thruster"):
         adrift(
             plant(
@@ -242,7 +242,7 @@ def test_turns_of_something_that_is_no_thruster_are_refused():
         )
 
 
-def test_pulses_mirrored_fore_and_aft_move_a_vehicle_of_like_ends_the_same_way_back():
+def test_symmetric_vehicle_moves_backwards_with_pulses_mirrored_fore_and_aft():
     curve = {
         "battery_v": 12.0,
         "pulses_us": [1100, 1480, 1520, 1900],
@@ -265,7 +265,7 @@ def test_pulses_mirrored_fore_and_aft_move_a_vehicle_of_like_ends_the_same_way_b
     assert ahead[0] > 1.0 and np.abs(ahead - turned_round * back).max() < 1e-12
 
 
-def test_a_loaded_battery_sags_and_thrusters_push_less_for_it():
+def test_battery_sags_under_load_and_thrust_falls():
     stiff = adrift(plant(battery={"volts": 16.0}))
     soft = adrift(
         plant(battery={"volts": 16.0, "resistance_ohm": 0.03, "hotel_a": 2.0}, actuator=each(lag_s=LAG_S))
@@ -284,7 +284,7 @@ def test_a_loaded_battery_sags_and_thrusters_push_less_for_it():
     assert truth(soft[1])["battery_v"] == pytest.approx(16.0 - 0.03 * 2.0)
 
 
-def test_a_battery_runs_down_in_a_straight_line_and_stays_empty():
+def test_battery_voltage_falls_linearly_with_charge_and_stays_empty():
     pack = {"volts": 16.0, "hotel_a": 3.6, "capacity_ah": 0.01, "volts_empty": 12.0}
     world, body = adrift(plant(battery=pack))
     for second in range(1, 13):
@@ -292,7 +292,7 @@ def test_a_battery_runs_down_in_a_straight_line_and_stays_empty():
         assert truth(body)["battery_v"] == pytest.approx(max(16.0 - 0.4 * second, 12.0), abs=1e-9)
 
 
-def test_a_sensor_of_the_battery_counts_the_voltage_under_load():
+def test_battery_sensor_counts_the_voltage_under_load():
     sensor = {"volts": VOLTMETER}
     pack = {"volts": 16.0, "resistance_ohm": 0.03}
     for model in ("tree", "strouhal"):
@@ -312,7 +312,7 @@ def test_a_sensor_of_the_battery_counts_the_voltage_under_load():
         assert counts[0] == round(1000 * truth(body)["battery_v"]) < 15_990
 
 
-def test_on_the_quick_law_only_the_part_of_a_push_along_the_heading_counts():
+def test_thrust_counts_only_along_the_heading_with_the_strouhal_model():
     speeds = []
     for axis in ([1, 0, 0], [1, 1, 0], [0, 1, 0]):
         jets = {**swimmer.JET["actuator"], "jet": {"kind": "thruster", "motor": "jet", "axis": axis}}
@@ -330,7 +330,7 @@ def test_on_the_quick_law_only_the_part_of_a_push_along_the_heading_counts():
     )
 
 
-def test_on_the_quick_law_a_thruster_on_a_body_is_refused():
+def test_thruster_on_a_body_is_refused_with_the_strouhal_model():
     jets = {**swimmer.JET["actuator"], "jet": {"kind": "thruster", "motor": "jet", "body": "tail"}}
     found = list(validate_plant(swimmer.plant(**{**swimmer.JET, "actuator": jets})))
     assert [key for key, _ in found] == ["actuator.jet.body"] and 'choose "tree".' in found[0][1]
@@ -365,14 +365,14 @@ def curve(**changes) -> dict:
         ),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_refused_in_a_sentence(changes, key, words):
+def test_inconsistent_thruster_is_refused_with_a_message(changes, key, words):
     found = list(validate_plant(plant(**changes)))
     assert found and found[0][0] == key and words in found[0][1] and found[0][1].endswith(".")
     with pytest.raises(ValueError, match=f"^one: plant.{key}: "):
         adrift(plant(**changes))
 
 
-def test_a_drag_that_would_push_on_is_refused():
+def test_drag_that_accelerates_is_refused():
     wild = DRAG.copy()
     wild[0, 1] = 80.0
     found = list(validate_plant(plant(body__drag={"linear_full": wild.tolist()})))

@@ -1,4 +1,4 @@
-"""The first start: what a second process compiles is what a world asks for, and nothing depends on it."""
+"""The first start: the second process compiles what a world needs, and nothing depends on it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ for each in (step_kernel.place_at, sample_due, recursion.forward_dynamics, resol
 
 
 def swum() -> np.ndarray:
-    """State of a tree that was put into the water, read, looked at and stepped."""
+    """State of a tree that was put into the water, read, observed and stepped."""
     world = World(open_water((0.3, -0.2, 40.0)))
     body = world.add(
         read(VehicleFile.open(vehicles.find("snake"))), actuators=["q5"], sensors=["roll"], name="one"
@@ -46,14 +46,14 @@ def swum() -> np.ndarray:
 
 @pytest.fixture
 def cold(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """As if nothing was ever compiled here, on a machine with two cores."""
+    """As if nothing had been compiled here, on a machine with two cores."""
     swum()
     monkeypatch.setattr(warm_up, "cache_is_empty", lambda: True)
     monkeypatch.setattr(warm_up, "_cores", lambda: 2)
     return monkeypatch
 
 
-def test_what_is_compiled_early_is_all_that_a_world_of_trees_asks_for(request: pytest.FixtureRequest) -> None:
+def test_warm_up_compiles_all_kernels_that_a_world_of_trees_needs(request: pytest.FixtureRequest) -> None:
     done = subprocess.run(
         [sys.executable, "-c", ASKED], cwd=request.path.parent, capture_output=True, text=True, timeout=600
     )
@@ -61,7 +61,7 @@ def test_what_is_compiled_early_is_all_that_a_world_of_trees_asks_for(request: p
 
 
 @pytest.mark.parametrize("program", [["-c", "raise SystemExit(3)"], ["-c", "import time; time.sleep(0.5)"]])
-def test_a_second_process_that_does_nothing_changes_nothing(
+def test_world_does_not_change_when_the_second_process_does_nothing(
     cold: pytest.MonkeyPatch, program: list[str]
 ) -> None:
     alone = swum()
@@ -70,13 +70,13 @@ def test_a_second_process_that_does_nothing_changes_nothing(
     assert np.array_equal(swum(), alone)
 
 
-def test_an_interpreter_that_cannot_be_started_again_changes_nothing(cold: pytest.MonkeyPatch) -> None:
+def test_world_does_not_change_when_no_second_process_can_start(cold: pytest.MonkeyPatch) -> None:
     alone = swum()
     cold.setattr(sys, "executable", "/nowhere/python")
     assert np.array_equal(swum(), alone)
 
 
-def test_an_interrupt_ends_the_second_process(cold: pytest.MonkeyPatch) -> None:
+def test_second_process_ends_at_an_interrupt(cold: pytest.MonkeyPatch) -> None:
     run, started = subprocess.Popen, []
 
     def sleeper(_, **more):
@@ -89,7 +89,7 @@ def test_an_interrupt_ends_the_second_process(cold: pytest.MonkeyPatch) -> None:
     assert started[0].returncode is not None
 
 
-def test_kept_kernels_start_no_second_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_process_does_not_start_with_compiled_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     swum()
     monkeypatch.setattr(warm_up.subprocess, "Popen", lambda *_, **__: pytest.fail("a process was started"))
     swum()

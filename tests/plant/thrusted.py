@@ -1,4 +1,4 @@
-"""A vehicle with seven thrusters for the plant's tests: one body, its motors, its battery."""
+"""A vehicle with seven thrusters for tests of the plant: one body, its motors, its battery."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def plant(**changes: Any) -> PlantSpec:
 
 
 def each(**keys: Any) -> dict[str, Any]:
-    """All seven thrusters with these keys besides."""
+    """All seven thrusters with these keys in addition."""
     return {name: {**thruster, **keys} for name, thruster in table()["actuator"].items()}
 
 
@@ -92,7 +92,7 @@ def adrift(
 
 
 def push(body: Body, ways: list[int], offset_us: int) -> None:
-    """The same offset on each thruster, times its way; 0 is neutral."""
+    """The same offset on each thruster, times its direction; 0 is neutral."""
     body.write([1500 + way * offset_us for way in ways])
 
 

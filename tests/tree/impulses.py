@@ -1,4 +1,4 @@
-"""What the tests of impulses share: a model of plain tables, a hinge, and the gap that is none."""
+"""What the tests of impulses share: a model of plain tables, a hinge, the largest gap allowed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chains may be closed: impulses hold four-bars, loose bodies, tendons and rods together."""
+"""Closed chains: impulses hold four-bars, loose bodies, tendons and rods together."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def loop() -> ImpulseModel:
     return impulses_of(four_bar(), gravity=False, fluid=False)
 
 
-def test_a_closed_four_bar_moves_as_lagrange_has_it(loop):
+def test_closed_four_bar_moves_as_lagrange_multipliers_predict(loop):
     def rate(y: np.ndarray) -> np.ndarray:
         x[7:] = y  # afloat in nothing, it does not matter where the base is
         acceleration = four_bar_acceleration(loop.tree, x)
@@ -89,7 +89,7 @@ def test_a_closed_four_bar_moves_as_lagrange_has_it(loop):
     assert apart[0] < 5e-4 and apart[1] < apart[0] / 3.5
 
 
-def test_a_closed_four_bar_holds_and_keeps_energy_and_momentum_to_second_order(loop):
+def test_closed_four_bar_conserves_energy_and_momentum_to_second_order(loop):
     start, strays = turning(loop, 6.0), []
     for steps in (2000, 4000):
         states = loop.rollout(start, steps, 4 / steps, every=steps // 400)
@@ -103,14 +103,14 @@ def test_a_closed_four_bar_holds_and_keeps_energy_and_momentum_to_second_order(l
     assert momentum_coarse < 5e-4 and momentum_fine < momentum_coarse / 3.5
 
 
-def test_a_four_bar_moves_alike_over_closed_with_three_constraints_too_many(loop):
+def test_four_bar_moves_alike_with_three_redundant_constraints(loop):
     ball = impulses_of(four_bar("spherical"), gravity=False, fluid=False)
     ends = [model.to_tree(model.rollout(turning(model, 6.0), 500, 0.001)[-1]) for model in (loop, ball)]
     assert np.abs(ends[0] - ends[1]).max() < 1e-8
 
 
 @pytest.mark.parametrize("kind", ["revolute", "prismatic", "spherical", "fixed"])
-def test_a_closure_holds_a_free_body_as_the_same_joint_of_a_tree_would(kind):
+def test_closure_holds_a_free_body_as_the_same_joint_of_a_tree(kind):
     joint = {"axis": [1.0, 2.0, 0.5], "at_m": [0.2, 0.1, -0.1], "rpy_deg": [20.0, -40.0, 70.0]}
     tables = random_tables(5, 2)
     base, held = tables["body"]
@@ -197,10 +197,10 @@ def tail() -> ImpulseModel:
 
 def spooled(tail: ImpulseModel, pull_m: np.ndarray, rate_m_s: np.ndarray, pay: float) -> np.ndarray:
     """The left tendon pulled in, the right one paid out `pay` times as far."""
-    told, start = np.zeros((len(pull_m), 3, 2)), tail.state()
-    told[:, 0, 0], told[:, 1, 0] = start[tail.length["left"]] - pull_m, -rate_m_s
-    told[:, 0, 1], told[:, 1, 1] = start[tail.length["right"]] + pay * pull_m, pay * rate_m_s
-    return told
+    motion, start = np.zeros((len(pull_m), 3, 2)), tail.state()
+    motion[:, 0, 0], motion[:, 1, 0] = start[tail.length["left"]] - pull_m, -rate_m_s
+    motion[:, 0, 1], motion[:, 1, 1] = start[tail.length["right"]] + pay * pull_m, pay * rate_m_s
+    return motion
 
 
 def path_m(tail: ImpulseModel, x: np.ndarray, name: str) -> float:
@@ -209,11 +209,11 @@ def path_m(tail: ImpulseModel, x: np.ndarray, name: str) -> float:
     return sum(float(np.linalg.norm(b - a)) for a, b in zip(points, points[1:], strict=False))
 
 
-def test_antagonist_tendons_bend_a_tail_this_way_and_no_joint_or_tendon_gives(tail):
+def test_antagonist_tendons_bend_a_tail_without_gaps(tail):
     steps, dt_s = 2000, 0.001
     t, w = 0.5 * dt_s * np.arange(2 * steps + 1), 2 * np.pi
-    told = spooled(tail, 0.015 * (1 - np.cos(w * t)), 0.015 * w * np.sin(w * t), 1.1)
-    states = tail.rollout(tail.state(), steps, dt_s, driven=told)
+    motion = spooled(tail, 0.015 * (1 - np.cos(w * t)), 0.015 * w * np.sin(w * t), 1.1)
+    states = tail.rollout(tail.state(), steps, dt_s, driven=motion)
     assert tail.gap_m(states) < ENOUGH_M
     bent = states[:, tail.q["one_bend"].start : tail.q["three_bend"].stop].sum(axis=1)
     assert bent.min() < -1.0 and abs(bent).max() == -bent.min()
@@ -222,18 +222,18 @@ def test_antagonist_tendons_bend_a_tail_this_way_and_no_joint_or_tendon_gives(ta
     for n in (100, 400, 1400):
         x = tail.to_tree(states[n])
         for k, name in enumerate(TENDONS):
-            over_m = path_m(tail, x, name) - told[2 * n, 0, k]
+            over_m = path_m(tail, x, name) - motion[2 * n, 0, k]
             assert over_m < ENOUGH_M
             if states[n, tail.tension[name]] > 0:
                 assert over_m > -ENOUGH_M  # it pulls only where it is taut
 
 
-def test_a_tendons_tension_times_its_lever_balances_every_spring_at_rest(tail):
+def test_tendon_tension_times_lever_balances_every_spring_at_rest(tail):
     steps, dt_s = 6000, 0.001
     t = 0.5 * dt_s * np.arange(2 * steps + 1)
     ramp = np.minimum(t, 1.0)
-    told = spooled(tail, 0.015 * (1 - np.cos(np.pi * ramp)), 0.015 * np.pi * np.sin(np.pi * ramp), 2.0)
-    state = tail.rollout(tail.state(), steps, dt_s, driven=told, every=steps)[-1]
+    motion = spooled(tail, 0.015 * (1 - np.cos(np.pi * ramp)), 0.015 * np.pi * np.sin(np.pi * ramp), 2.0)
+    state = tail.rollout(tail.state(), steps, dt_s, driven=motion, every=steps)[-1]
     tension_n, x = state[tail.tension["left"]], tail.to_tree(state)
     assert tension_n > 5 and state[tail.tension["right"]] == 0
     for name in tail.joints:
@@ -244,7 +244,7 @@ def test_a_tendons_tension_times_its_lever_balances_every_spring_at_rest(tail):
         assert float(x[tail.q[name]][0]) == pytest.approx(-tension_n * lever_m / 0.3, rel=1e-3)
 
 
-def test_a_slack_tendon_changes_nothing(tail):
+def test_slack_tendon_changes_nothing(tail):
     slack = impulses_of(tendon_tail(mode="held", length_m=0.4), gravity=False)
     none = impulses_of(tendon_tail() | {"closure": []}, gravity=False)
     x = none.tree.state()
@@ -259,7 +259,7 @@ def test_a_slack_tendon_changes_nothing(tail):
     assert held.gap_m(held.rollout(moved, 300, 0.001)) < ENOUGH_M
 
 
-def test_a_driven_rod_is_as_long_as_it_is_told(loop):
+def test_driven_rod_has_the_given_length(loop):
     tables = four_bar()
     del tables["body"][2]
     rod = {"kind": "rod", "name": "ram", "body_a": "crank", "body_b": "rocker", "at_a_m": [0.15, 0, 0]}
@@ -268,15 +268,15 @@ def test_a_driven_rod_is_as_long_as_it_is_told(loop):
     x = model.tree.state()
     x[model.q["turn"]], x[model.q["rock"]] = 1.0, 1.7
     start, t = model.shut(x), 0.0005 * np.arange(1001)
-    told = np.zeros((1001, 3, 1))
-    told[:, 0, 0], told[:, 1, 0] = 0.45 - 0.02 * (1 - np.cos(6 * t)), -0.12 * np.sin(6 * t)
-    states = model.rollout(start, 500, 0.001, driven=told)
+    motion = np.zeros((1001, 3, 1))
+    motion[:, 0, 0], motion[:, 1, 0] = 0.45 - 0.02 * (1 - np.cos(6 * t)), -0.12 * np.sin(6 * t)
+    states = model.rollout(start, 500, 0.001, driven=motion)
     assert model.gap_m(states) < ENOUGH_M and states[:, model.tension["ram"]].min() < 0  # a rod pushes too
     for n in (0, 250, 500):
         x = model.to_tree(states[n])
         (turn_a, at_a), (turn_b, at_b) = model.tree.pose(x, "crank"), model.tree.pose(x, "rocker")
         length_m = np.linalg.norm(turn_a @ [0.15, 0, 0] + at_a - turn_b @ [0.3, 0, 0] - at_b)
-        assert abs(length_m - told[2 * n, 0, 0]) < ENOUGH_M
+        assert abs(length_m - motion[2 * n, 0, 0]) < ENOUGH_M
 
 
 # The door.
@@ -313,14 +313,14 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("old, new, words", BROKEN)
-def test_what_is_wrong_with_a_closure_is_one_sentence(old, new, words):
+def test_wrong_closure_is_refused_with_one_sentence(old, new, words):
     assert old in LOOP
     file = VehicleFile.parse(LOOP.replace(old, new, 1), "swimmer.toml")
     with pytest.raises(VehicleFileError, match=f"^swimmer.toml: plant.tree.closure.*{words}.*[.]$"):
         sim_plant.load(file, impulses=True)
 
 
-def test_one_file_loads_with_impulses_and_the_recursion_says_so():
+def test_recursion_refuses_closures_and_names_impulses():
     file = VehicleFile.parse(LOOP, "swimmer.toml")
     model = sim_plant.load(file, impulses=True)
     assert model.gap_m(model.rollout(model.state(), 10, 0.001)) < ENOUGH_M
@@ -329,7 +329,7 @@ def test_one_file_loads_with_impulses_and_the_recursion_says_so():
     assert Model(model.spec, closures=False).joints == ["bend"]
 
 
-def test_a_state_whose_closures_stand_open_is_refused(loop):
+def test_state_with_open_closures_is_refused(loop):
     x = loop.tree.state()
     with pytest.raises(ValueError, match=r"are open by 0\.\d+ m; start from shut"):
         loop.rollout(x, 10, 0.001)

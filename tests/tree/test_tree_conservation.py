@@ -1,4 +1,4 @@
-"""What physics keeps, the plant keeps: energy and momentum; and its error shrinks as its order says."""
+"""The plant conserves energy and momentum, and its error falls with the order of its method."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HINGES = ["revolute", "spherical", "fixed"]
 
 
 def swimming(seed: int, count: int, **options):
-    """A tree that floats half-way, with carried water, springs and no drag; and a gentle start."""
+    """A tree that floats half-way, with added mass, springs and no drag; and a gentle start."""
     tables = add_water(random_tables(seed, count), seed, drag=False)
     model = model_of(tables, **options)
     x, noise = model.state(), random_state(model, np.random.default_rng(seed), 0.3)
@@ -24,7 +24,7 @@ def swimming(seed: int, count: int, **options):
 
 
 def springy():
-    """The surface swimmer with every joint on a spring and water carried by every hull."""
+    """The surface swimmer with every joint on a spring and added mass on every hull."""
     tables = msgspec.to_builtins(sim_plant.load(FILE).spec) | {"water": "full"}
     for body in tables["body"]:
         body |= {"drag": None, "slender": [], "added_inertia": None}
@@ -42,14 +42,14 @@ def springy():
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_energy_is_kept_with_carried_water_and_springs(seed):
+def test_energy_is_conserved_with_added_mass_and_springs(seed):
     model, x = swimming(seed, 6, gravity=False)
     energies = [model.energies(state) for state in model.rollout(x, 10_000, 0.001, every=100)]
     total = np.array([sum(kinds.values()) for kinds in energies])
     assert np.abs(total - total[0]).max() < 1e-8 * np.ptp([kinds["kinetic"] for kinds in energies])
 
 
-def test_energy_is_kept_afloat_with_carried_water_springs_and_hulls_partly_under():
+def test_energy_is_conserved_afloat_with_added_mass_springs_and_partly_wet_hulls():
     model = springy()
     rest = find_equilibrium(model, model.state())
     x, rng = rotated(rest, np.radians(5.0)), np.random.default_rng(0)
@@ -62,7 +62,7 @@ def test_energy_is_kept_afloat_with_carried_water_springs_and_hulls_partly_under
     assert np.abs(total - total[0]).max() < 1e-8 * excess
 
 
-def test_momentum_is_kept_without_gravity_and_water():
+def test_momentum_is_conserved_without_gravity_and_water():
     model, x = swimming(4, 8, gravity=False, fluid=False)
     before = model.momentum(x)
     centre = model.centre_of_mass(x)
@@ -72,21 +72,21 @@ def test_momentum_is_kept_without_gravity_and_water():
         assert np.abs(model.centre_of_mass(state) - centre - gone).max() < 1e-10
 
 
-def test_the_impulse_of_bodies_and_carried_water_is_kept_without_gravity():
+def test_momentum_with_added_mass_is_conserved_without_gravity():
     model, x = swimming(5, 8, gravity=False)
     before = model.momentum(x)
     for state in model.rollout(x, 5000, 0.001, every=500):
         assert np.abs(model.momentum(state) - before).max() < 1e-9 * np.abs(before).max()
 
 
-def test_halving_the_step_divides_the_error_of_rk4_by_sixteen():
+def test_rk4_error_falls_by_sixteen_when_the_step_is_halved():
     model, x = swimming(6, 5, gravity=False)
     ends = [model.rollout(x, round(1.0 / dt), dt, every=round(1.0 / dt))[-1] for dt in (0.008, 0.004, 0.0005)]
     ratio = np.abs(ends[0] - ends[2]).max() / np.abs(ends[1] - ends[2]).max()
     assert 12 < ratio < 20
 
 
-def test_halving_the_step_halves_the_error_of_the_semi_implicit_step():
+def test_semi_implicit_error_halves_when_the_step_is_halved():
     model, x = swimming(6, 5)
     exact = model.rollout(x, 1000, 0.001)[-1]
     ends = [model.rollout(x, round(1.0 / dt), dt, method="semi-implicit")[-1] for dt in (0.0004, 0.0002)]
@@ -103,7 +103,7 @@ def test_energy_never_grows_in_still_water_with_drag():
 
 
 @pytest.mark.parametrize("method", ["rk4", "semi-implicit"])
-def test_the_same_start_gives_the_same_run_bit_for_bit(method):
+def test_rollout_repeats_bit_for_bit_from_the_same_start(method):
     model, x = swimming(9, 6)
     first = model.rollout(x, 500, 0.001, method=method)
     again = swimming(9, 6)[0].rollout(x, 500, 0.001, method=method)

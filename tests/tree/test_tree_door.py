@@ -1,4 +1,4 @@
-"""The door says in one sentence what is wrong: where, what, and what to do."""
+"""The public interface of trees: messages say what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def file_of(text: str) -> VehicleFile:
 
 
 @pytest.mark.parametrize("old, new, words", BROKEN)
-def test_what_is_wrong_in_a_file_is_one_sentence(old, new, words):
+def test_wrong_file_is_refused_with_one_sentence(old, new, words):
     assert old in SOUND
     text = SOUND.replace(old, new, 1)
     if words is None:
@@ -82,7 +82,7 @@ def test_what_is_wrong_in_a_file_is_one_sentence(old, new, words):
     assert "\n" not in str(error.value)
 
 
-def test_a_joint_that_moves_no_mass_must_be_driven():
+def test_free_joint_is_refused_when_it_moves_no_mass():
     spin = 'joint = { name = "spin", axis = [0, 0, 1] }'
     idle = f'[[plant.tree.body]]\nname = "idle"\nparent = "head"\nmass_kg = 0.0\n{spin}\n'
     text = (
@@ -98,7 +98,7 @@ def test_a_joint_that_moves_no_mass_must_be_driven():
     sim_plant.load(file_of(text.replace('"spin", axis', '"spin", mode = "driven", axis')))
 
 
-def test_a_state_that_is_not_finite_names_the_part():
+def test_state_is_refused_with_the_name_of_its_part_that_is_not_finite():
     model = sim_plant.load(file_of(SOUND))
     flap, bend = (model.q["flap"], "the position of flap"), (model.qd["bend"], "the velocity of bend")
     for part, name in ((2, "head's z"), flap, bend):
@@ -114,7 +114,7 @@ def test_a_state_that_is_not_finite_names_the_part():
         model.bias(np.zeros(17))
 
 
-def test_forces_and_motions_of_the_wrong_shape_are_refused():
+def test_forces_and_motions_are_refused_with_the_wrong_shape():
     model = sim_plant.load(FILE)
     with pytest.raises(ValueError, match=r"driven is \(3, 3, 2\); give finite numbers of shape \(3, 3, 14\)"):
         model.step(model.state(), None, 0.001, driven=np.zeros((3, 3, 2)))
@@ -128,7 +128,7 @@ def test_forces_and_motions_of_the_wrong_shape_are_refused():
         model.pose(model.state(), "hat")
 
 
-def test_a_plant_that_diverges_stops_with_time_body_and_hint():
+def test_divergence_is_reported_with_time_body_and_hint():
     model = sim_plant.load(file_of(SOUND.replace('"flap"', '"flap", stiffness = 1e6, damping = 0.0')))
     x = model.state()
     x[model.q["flap"]] = 0.1
@@ -138,13 +138,13 @@ def test_a_plant_that_diverges_stops_with_time_body_and_hint():
         model.rollout(x, 10_000, 0.01)
 
 
-def test_a_vehicle_that_cannot_float_is_told_so():
+def test_equilibrium_is_refused_when_the_vehicle_cannot_float():
     model = sim_plant.load(file_of(SOUND.replace("radius_m = 0.05", "radius_m = 0.01")))
     with pytest.raises(ValueError, match="found no equilibrium"):
         find_equilibrium(model, model.state())
 
 
-def test_nothing_given_is_changed_and_answers_are_new_arrays():
+def test_arguments_are_never_changed_and_results_are_new_arrays():
     model = model_of(add_water(random_tables(3, 6), 3))
     x = random_state(model, np.random.default_rng(3))
     before, tau = x.copy(), np.ones(model.freedoms)
@@ -155,7 +155,7 @@ def test_nothing_given_is_changed_and_answers_are_new_arrays():
     assert (x == before).all() and (tau == 1.0).all() and (first == kept).all()
 
 
-def test_a_state_begins_with_the_base_and_goes_on_with_joints_in_file_order():
+def test_state_has_the_base_first_and_then_joints_in_file_order():
     model = sim_plant.load(FILE)
     x = model.state()
     assert x[3] == 1.0 and not x[:3].any() and not x[4:].any() and len(x) == 13 + 2 * 14
@@ -167,7 +167,7 @@ def test_a_state_begins_with_the_base_and_goes_on_with_joints_in_file_order():
     assert np.allclose(turn, np.eye(3)) and np.allclose(at, [-0.1 - 0.105 - 5 * 0.17 - 0.085, 0, 0])
 
 
-def test_a_rollout_allocates_nothing_in_its_kernel():
+def test_rollout_allocates_nothing_in_its_kernel():
     model = sim_plant.load(FILE)
     model.rollout(model.state(), 1, 0.001)
     _nrt_python.memsys_enable_stats()
@@ -179,6 +179,6 @@ def test_a_rollout_allocates_nothing_in_its_kernel():
     assert counts[0] == counts[1]
 
 
-def test_importing_the_plant_does_not_bring_numba():
-    code = "import sys, sim_plant; assert 'numba' not in sys.modules and 'numpy' not in sys.modules"
+def test_import_of_the_plant_does_not_import_numba():
+    code = "import sys, caudal.sim_plant; assert 'numba' not in sys.modules and 'numpy' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

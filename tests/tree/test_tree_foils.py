@@ -1,4 +1,4 @@
-"""A foil lifts, stalls and lags by its law, and takes energy out of still water whatever its motion."""
+"""A foil lifts, stalls and lags by its formulas, and takes energy out of still water at any motion."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def by_hand(foil: dict, v: np.ndarray) -> np.ndarray:
     return -0.5 * DENSITY * foil["area_m2"] * (v @ v) * np.array([cn, -ct if behind else ct])
 
 
-def test_a_foil_is_pushed_as_the_formula_says_at_its_centre_of_pressure():
+def test_foil_force_matches_the_formula_at_its_centre_of_pressure():
     model, rng = plate(FOIL | SKEWED), np.random.default_rng(0)
     chord = np.array(SKEWED["chord"]) / np.linalg.norm(SKEWED["chord"])
     normal = np.array(SKEWED["normal"]) - chord * (chord @ SKEWED["normal"])
@@ -67,7 +67,7 @@ def test_a_foil_is_pushed_as_the_formula_says_at_its_centre_of_pressure():
         assert np.abs(push(model, v, w) - expected).max() < 1e-10
 
 
-def test_lift_rises_with_its_slope_and_stays_after_stall():
+def test_lift_rises_with_its_slope_and_stays_constant_after_stall():
     model, pressure = plate(FOIL), 0.5 * DENSITY * FOIL["area_m2"]
 
     def cn(deg: float) -> float:
@@ -80,7 +80,7 @@ def test_lift_rises_with_its_slope_and_stays_after_stall():
 
 
 @pytest.mark.parametrize("suction", [0.0, 1.0])
-def test_the_force_does_not_jump_at_any_angle_of_attack(suction):
+def test_foil_force_does_not_jump_at_any_angle_of_attack(suction):
     model = plate(FOIL | {"suction": suction})
     angles = np.linspace(-np.pi, np.pi, 5_001)
     forces = np.array([push(model, [np.cos(a), 0.0, np.sin(a)]) for a in angles])
@@ -92,14 +92,14 @@ def test_the_force_does_not_jump_at_any_angle_of_attack(suction):
 @settings(max_examples=300, deadline=None)
 @given(v=st.tuples(SPEED, SPEED, SPEED), w=st.tuples(SPEED, SPEED, SPEED), suction=st.floats(0, 1))
 @pytest.mark.parametrize("shape", [{}, {"stall_deg": 40.0, "ct": 3.0}, {"stall_deg": 5.0, "cn": 0.1}])
-def test_a_foil_never_adds_energy_to_still_water_not_even_with_suction(shape, v, w, suction):
+def test_foil_never_adds_energy_in_still_water_even_with_suction(shape, v, w, suction):
     model = plate(FOIL | SKEWED | shape | {"suction": suction})
     motion = np.concatenate([v, w])
     power = motion @ push(model, v, w)
     assert power <= 1e-12 * (1 + np.abs(motion).max() ** 3)
 
 
-def test_with_all_its_suction_lift_stands_straight_across_the_flow_until_stall():
+def test_lift_is_orthogonal_to_the_flow_until_stall_with_full_suction():
     model = plate(FOIL | {"suction": 1.0, "ct": 0.0})
     for deg in (2.0, 10.0, 24.9):
         v = np.array([np.cos(np.radians(deg)), 0.0, np.sin(np.radians(deg))])
@@ -109,7 +109,7 @@ def test_with_all_its_suction_lift_stands_straight_across_the_flow_until_stall()
     assert backward[0] == 0.0 and backward[2] < 0  # no round nose meets that flow
 
 
-def test_a_plate_glides_down_at_the_speed_that_balances_its_weight_slower_when_shallower():
+def test_plate_glides_at_the_speed_that_balances_its_weight():
     slim = FOIL | {"ct": 0.02}
     drag_n, weight_n, speeds, glides = 1.0, 0.4 * 9.81, [], []
     drag = {"quadratic": [drag_n, 0.0, 0.0, 0.0, 0.0, 0.0]}
@@ -138,7 +138,7 @@ def test_a_plate_glides_down_at_the_speed_that_balances_its_weight_slower_when_s
     assert glides[0] < glides[1] < glides[2] and speeds[0] < speeds[1] < speeds[2]
 
 
-def test_a_sudden_angle_of_attack_is_answered_by_wagners_function():
+def test_lift_follows_wagners_function_after_a_step_in_angle_of_attack():
     heavy = plate(FOIL | {"lag": True}, 1e5)
     quick = plate(FOIL, 1e5)
     x = heavy.state()
@@ -154,7 +154,7 @@ def test_a_sudden_angle_of_attack_is_answered_by_wagners_function():
 @pytest.mark.parametrize(
     "k, theodorsen", [(0.1, 0.8319 - 0.1723j), (0.5, 0.5979 - 0.1507j), (1.0, 0.5394 - 0.1003j)]
 )
-def test_a_beating_foil_lags_by_theodorsens_function(k, theodorsen):
+def test_beating_foil_lags_by_theodorsens_function(k, theodorsen):
     # On a carrier so heavy that it keeps its speed; the table is NACA report 496, appendix.
     carrier = {"name": "carrier", "mass_kg": 1e6, "inertia_kg_m2": [1e6, 1e6, 1e6, 0, 0, 0]}
     beat = {"name": "beat", "kind": "prismatic", "axis": [0, 0, 1], "mode": "driven"}
@@ -166,10 +166,12 @@ def test_a_beating_foil_lags_by_theodorsens_function(k, theodorsen):
     steps = 64 * 30
     dt = 2 * np.pi / w / 64
     t = 0.5 * dt * np.arange(2 * steps + 1)
-    told = 1e-4 * np.stack([np.sin(w * t), w * np.cos(w * t), -w * w * np.sin(w * t)], axis=1)[:, :, None]
+    driven_motion = (
+        1e-4 * np.stack([np.sin(w * t), w * np.cos(w * t), -w * w * np.sin(w * t)], axis=1)[:, :, None]
+    )
     x = lagging.state()
     x[7] = 2.0
-    states = lagging.rollout(x, steps, dt, driven=told)[-64:]
+    states = lagging.rollout(x, steps, dt, driven=driven_motion)[-64:]
     turning = np.exp(-1j * w * dt * np.arange(steps - 63, steps + 1))
     lagged = sum(lagging.bias(state)[6] * c for state, c in zip(states, turning, strict=True))
     at_once = sum(quick.bias(state[: quick.size])[6] * c for state, c in zip(states, turning, strict=True))
@@ -177,7 +179,7 @@ def test_a_beating_foil_lags_by_theodorsens_function(k, theodorsen):
     assert abs(lagged / at_once - theodorsen) < 0.02
 
 
-def test_lag_stands_at_the_end_of_a_state_and_leaves_all_else_in_its_place():
+def test_lag_is_at_the_end_of_a_state_and_moves_nothing_else():
     tables = add_water(random_tables(4, 5), 4)
     plain = model_of(tables)
     tables["body"][3]["foil"] = [FOIL | {"lag": True}, FOIL]
@@ -200,7 +202,7 @@ def test_lag_stands_at_the_end_of_a_state_and_leaves_all_else_in_its_place():
         model.bias(x)
 
 
-def test_a_vehicle_with_lag_floats_at_rest():
+def test_vehicle_with_lag_floats_at_rest():
     ball = {"kind": "ellipsoid", "semi_axes_m": [0.1, 0.1, 0.1]}
     model = plate(FOIL | {"lag": True}, gravity=True, hull=ball)
     x = model.state()
@@ -209,7 +211,7 @@ def test_a_vehicle_with_lag_floats_at_rest():
     assert not rest[7:].any() and np.abs(model.bias(rest)).max() < 1e-9
 
 
-def test_a_foil_works_by_the_share_of_its_hull_that_is_under_water():
+def test_foil_force_scales_with_the_immersed_share_of_its_hull():
     ball = {"kind": "ellipsoid", "semi_axes_m": [0.1, 0.1, 0.1]}
     model, without = (plate(foil, gravity=True, hull=ball) for foil in (FOIL, None))
     x = model.state()
@@ -242,7 +244,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("old, new, words", BROKEN)
-def test_what_is_wrong_with_a_foil_is_one_sentence(old, new, words):
+def test_wrong_foil_is_refused_with_one_sentence(old, new, words):
     assert load(VehicleFile.parse(FILE, "glider.toml")).size == 13 and old in FILE
     with pytest.raises(VehicleFileError, match=f"^glider.toml: plant.tree.*{re.escape(words)}.*[.]$"):
         load(VehicleFile.parse(FILE.replace(old, new), "glider.toml"))

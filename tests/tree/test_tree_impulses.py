@@ -1,4 +1,4 @@
-"""Bodies kept together by impulses move as the recursion has them."""
+"""Bodies kept together by impulses move as the recursion computes."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def nine_hinges() -> dict:
 
 def beat(model: Model, steps: int, dt_s: float) -> np.ndarray:
     t, w = 0.5 * dt_s * np.arange(2 * steps + 1), 2 * np.pi * 1.5
-    told = np.zeros((len(t), 3, len(model.driven)))
+    motion = np.zeros((len(t), 3, len(model.driven)))
     motions = {"yaw": (0.5, 0.0), "pitch": (0.15, 1.0), "left_turn": (0.3, 2.0), "right_turn": (0.3, 2.7)}
     for k, name in enumerate(model.driven):
         a, phase = motions[name]
-        told[:, 0, k], told[:, 1, k] = a * np.sin(w * t + phase), a * w * np.cos(w * t + phase)
-        told[:, 2, k] = -a * w * w * np.sin(w * t + phase)
-    return told
+        motion[:, 0, k], motion[:, 1, k] = a * np.sin(w * t + phase), a * w * np.cos(w * t + phase)
+        motion[:, 2, k] = -a * w * w * np.sin(w * t + phase)
+    return motion
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def swims(nine: ImpulseModel) -> np.ndarray:
     return x
 
 
-def test_nine_hinges_beating_for_four_seconds_end_where_the_recursion_has_them(nine):
+def test_impulses_match_the_recursion_for_nine_beating_hinges_over_four_seconds(nine):
     x, away_m = swims(nine), []
     truth = nine.tree.rollout(x, 8000, 0.0005, driven=beat(nine.tree, 8000, 0.0005), every=8000)[-1]
     for steps in (4000, 8000):
@@ -99,7 +99,7 @@ def test_nine_hinges_beating_for_four_seconds_end_where_the_recursion_has_them(n
 
 
 @pytest.mark.parametrize("seed", [3, 4])
-def test_every_kind_of_joint_moves_as_the_recursion_has_it_to_second_order(seed):
+def test_impulses_match_the_recursion_to_second_order_for_every_kind_of_joint(seed):
     model = impulses_of(add_water(random_tables(seed, 6), seed))
     rng = np.random.default_rng(seed)
     x, tau = random_state(model.tree, rng, 0.3), 0.1 * rng.standard_normal(model.freedoms)
@@ -111,7 +111,7 @@ def test_every_kind_of_joint_moves_as_the_recursion_has_it_to_second_order(seed)
     assert apart[0] < 1e-3 * np.abs(truth - x).max() and apart[1] < apart[0] / 3.5
 
 
-def test_foils_with_lag_and_waves_act_as_they_do_on_the_recursion():
+def test_impulses_match_the_recursion_with_lagging_foils_and_waves():
     tables = nine_hinges()
     tables["body"][-1]["foil"] = [
         {"at_m": [-0.05, 0, 0], "normal": [0, 1, 0], "area_m2": 0.01, "chord_m": 0.1}
@@ -129,16 +129,16 @@ def test_foils_with_lag_and_waves_act_as_they_do_on_the_recursion():
     assert np.abs(model.to_tree(still) - truth).max() > 100 * apart[1]  # the waves' time matters
 
 
-def test_a_rollout_is_its_steps_one_by_one_to_the_bit(nine):
-    told = beat(nine.tree, 5, 0.001)
-    whole = nine.rollout(swims(nine), 5, 0.001, driven=told)
+def test_rollout_equals_single_steps_bit_for_bit(nine):
+    motion = beat(nine.tree, 5, 0.001)
+    whole = nine.rollout(swims(nine), 5, 0.001, driven=motion)
     x = whole[0]
     for n in range(5):
-        x = nine.step(x, None, 0.001, driven=told[2 * n : 2 * n + 3])
+        x = nine.step(x, None, 0.001, driven=motion[2 * n : 2 * n + 3])
         assert (x == whole[n + 1]).all()
 
 
-def test_a_state_begins_with_the_trees_and_goes_there_and_back(nine):
+def test_state_starts_with_the_trees_and_converts_both_ways(nine):
     x = random_state(nine.tree, np.random.default_rng(1))
     state = nine.from_tree(x)
     assert (nine.to_tree(state) == x).all() and nine.gap_m(state) < 1e-14
@@ -146,14 +146,14 @@ def test_a_state_begins_with_the_trees_and_goes_there_and_back(nine):
     assert (nine.to_tree(nine.state()) == nine.tree.state()).all()
 
 
-def test_driven_joints_that_are_told_nothing_keep_their_rate(nine):
+def test_driven_joints_keep_their_rate_without_a_given_motion(nine):
     x = swims(nine)
     x[nine.qd["yaw"]] = 0.5
     end = nine.rollout(x, 100, 0.001)[-1]
     assert np.isclose(end[nine.q["yaw"]], 0.05, atol=1e-9) and np.isclose(end[nine.qd["yaw"]], 0.5)
 
 
-def test_a_rollout_allocates_nothing_in_its_kernel(nine):
+def test_rollout_allocates_nothing_in_its_kernel(nine):
     nine.rollout(nine.state(), 1, 0.001)
     _nrt_python.memsys_enable_stats()
     counts = []
@@ -164,7 +164,7 @@ def test_a_rollout_allocates_nothing_in_its_kernel(nine):
     assert counts[0] == counts[1]
 
 
-def test_a_body_without_mass_that_water_moves_is_refused():
+def test_massless_body_is_refused_when_water_acts_on_it():
     tables = nine_hinges()
     tables["body"][7]["drag"] = {"linear": [1.0] * 6}
     with pytest.raises(VehicleFileError, match="the water acts on carrier, which has no mass; give it mass"):

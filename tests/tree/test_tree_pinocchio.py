@@ -1,4 +1,4 @@
-"""Trees without water are what Pinocchio says they are; so is carried water that acts like a rigid body."""
+"""Trees without water agree with Pinocchio; so does added mass that acts like a rigid body."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TREES = [(0, 2), (1, 5), (2, 9), (3, 14), (4, 20)]
 
 
 @pytest.mark.parametrize("seed, count", TREES)
-def test_a_random_tree_agrees_with_pinocchio(seed, count):
+def test_random_tree_agrees_with_pinocchio(seed, count):
     model = model_of(random_tables(seed, count))
     twin, rng = Twin(model), np.random.default_rng(seed)
     for _ in range(40):  # 200 states in all
@@ -26,7 +26,7 @@ def test_a_random_tree_agrees_with_pinocchio(seed, count):
         assert apart(model.inverse_dynamics(x, given), twin.inverse_dynamics(x, given)) < CLOSE
 
 
-def test_carried_water_that_is_alike_in_all_directions_is_a_body_without_weight():
+def test_isotropic_added_mass_equals_a_body_without_weight():
     tables = random_tables(7, 8)
     for i, body in enumerate(tables["body"]):
         diagonal = [0.5 + 0.1 * i] * 3 + [0.011, 0.012, 0.013]
@@ -41,7 +41,7 @@ def test_carried_water_that_is_alike_in_all_directions_is_a_body_without_weight(
         assert apart(model.inverse_dynamics(x, given), twin.inverse_dynamics(x, given)) < CLOSE
 
 
-def test_bodies_may_stand_in_the_file_before_their_parents():
+def test_bodies_may_come_before_their_parents_in_the_file():
     tables = random_tables(11, 9)
     shuffled = {**tables, "body": [tables["body"][i] for i in (0, 8, 3, 5, 1, 7, 2, 6, 4)]}
     model, twin_rng = model_of(shuffled), np.random.default_rng(11)
@@ -51,18 +51,18 @@ def test_bodies_may_stand_in_the_file_before_their_parents():
         assert apart(model.forward_dynamics(x, given), twin.forward_dynamics(x, given)) < CLOSE
 
 
-def test_a_head_with_driven_joints_accelerates_as_pinocchio_says():
+def test_base_with_driven_joints_accelerates_as_in_pinocchio():
     model = sim_plant.load(FILE, fluid=False)
     twin, rng = Twin(model), np.random.default_rng(1)
     for _ in range(200):
-        x, told = random_state(model, rng), rng.standard_normal(len(model.driven))
+        x, accelerations = random_state(model, rng), rng.standard_normal(len(model.driven))
         mass, bias = twin.mass_matrix(x), twin.bias(x)
-        expected = np.linalg.solve(mass[:6, :6], -bias[:6] - mass[:6, 6:] @ told)
-        assert apart(model.forward_dynamics(x, None, told)[:6], expected) < CLOSE
+        expected = np.linalg.solve(mass[:6, :6], -bias[:6] - mass[:6, 6:] @ accelerations)
+        assert apart(model.forward_dynamics(x, None, accelerations)[:6], expected) < CLOSE
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_with_everything_on_the_four_answers_are_one_law(seed):
+def test_mass_matrix_bias_forward_and_inverse_dynamics_agree_with_everything_on(seed):
     tables = add_water(random_tables(seed, 9, modes=("free", "torque")), seed)
     tables["current_m_s"] = [0.3, -0.2, 0.1]
     model, rng = model_of(tables), np.random.default_rng(seed)
@@ -76,7 +76,7 @@ def test_with_everything_on_the_four_answers_are_one_law(seed):
 
 
 @pytest.mark.parametrize("seed", range(1, 4))
-def test_joints_that_move_as_told_move_so_exactly_and_the_others_by_the_same_law(seed):
+def test_driven_joints_move_exactly_as_given_and_free_ones_by_the_same_dynamics(seed):
     tables = add_water(random_tables(seed, 12, modes=("free", "driven", "torque")), seed)
     model, rng = model_of(tables), np.random.default_rng(seed)
     assert model.driven
@@ -84,8 +84,8 @@ def test_joints_that_move_as_told_move_so_exactly_and_the_others_by_the_same_law
     free = [k for k in range(model.freedoms) if k not in given]
     for _ in range(20):
         x, tau = random_state(model, rng), rng.standard_normal(model.freedoms)
-        told = rng.standard_normal(len(given))
-        acceleration = model.forward_dynamics(x, tau, told)
+        accelerations = rng.standard_normal(len(given))
+        acceleration = model.forward_dynamics(x, tau, accelerations)
         needed = model.inverse_dynamics(x, acceleration)
-        assert (acceleration[given] == told).all()
+        assert (acceleration[given] == accelerations).all()
         assert np.abs(needed - tau)[free].max() < CLOSE * np.abs(needed).max()

@@ -15,7 +15,7 @@ from caudal.sim_plant.tree import trial
 from caudal.sim_plant.tree.equilibrium import rotated
 from caudal.sim_plant.tree.model import Model, read
 
-TOLD_TAIL = "plant.tree.body.8.joint.mode=driven"  # the tail moves as told, whatever torque that takes
+DRIVEN_TAIL = "plant.tree.body.8.joint.mode=driven"  # the tail moves as given, whatever torque that takes
 QUARTER = np.pi / 2
 
 
@@ -25,7 +25,7 @@ def tree_of(*overrides: str) -> TreeSpec:
 
 @pytest.fixture(scope="module")
 def swimmer() -> Model:
-    return Model(tree_of(TOLD_TAIL))
+    return Model(tree_of(DRIVEN_TAIL))
 
 
 def under_water(model: Model) -> np.ndarray:
@@ -40,7 +40,7 @@ def beat(model: Model, steps: int, dt_s: float, lag_rad: float, hz: float = 1.0,
     more: of another joint (offset, swing, Hz), begun as softly.
     """
     t = 0.5 * dt_s * np.arange(2 * steps + 1)
-    told, r = np.zeros((len(t), 3, len(model.driven))), np.clip(t, 0.0, 1.0)
+    motion, r = np.zeros((len(t), 3, len(model.driven))), np.clip(t, 0.0, 1.0)
     soft = np.array(
         [r**3 * (10 - 15 * r + 6 * r * r), 30 * r * r * (1 - r) ** 2, 60 * r * (1 - r) * (1 - 2 * r)]
     )
@@ -49,10 +49,10 @@ def beat(model: Model, steps: int, dt_s: float, lag_rad: float, hz: float = 1.0,
         w = 2 * np.pi * own_hz
         s, c = swing * np.sin(w * t - lag), swing * w * np.cos(w * t - lag)
         k = model.driven.index(name)
-        told[:, 0, k] = soft[0] * (offset + s)
-        told[:, 1, k] = soft[1] * (offset + s) + soft[0] * c
-        told[:, 2, k] = soft[2] * (offset + s) + 2 * soft[1] * c - soft[0] * w * w * s
-    return told
+        motion[:, 0, k] = soft[0] * (offset + s)
+        motion[:, 1, k] = soft[1] * (offset + s) + soft[0] * c
+        motion[:, 2, k] = soft[2] * (offset + s) + 2 * soft[1] * c - soft[0] * w * w * s
+    return motion
 
 
 def ahead_m_s(model: Model, states: np.ndarray, dt_s: float) -> float:
@@ -69,7 +69,7 @@ def farthest_m(model: Model, x: np.ndarray, y: np.ndarray) -> float:
     return max(float(np.linalg.norm(model.pose(x, b)[1] - model.pose(y, b)[1])) for b in model.bodies)
 
 
-def test_it_has_nine_bodies_and_nine_hinges_and_is_as_large_and_heavy_as_raybot(swimmer):
+def test_ray_has_nine_bodies_and_hinges_and_the_size_and_mass_of_raybot(swimmer):
     bodies = [body for body in swimmer.spec.body if body.mass_kg > 0]
     assert len(bodies) == 9 and len(swimmer.joints) == 9 and swimmer.freedoms == 15
     weight_kg = sum(body.mass_kg for body in bodies)
@@ -88,9 +88,7 @@ def test_it_has_nine_bodies_and_nine_hinges_and_is_as_large_and_heavy_as_raybot(
     assert abs(swimmer.bias(x)[4]) < 1e-3 * weight_kg * 9.81  # N m: it lies level
 
 
-def test_its_added_inertia_is_the_projected_areas_and_the_caudal_fins_is_four_and_a_half_times_its_mass(
-    swimmer,
-):
+def test_ray_added_mass_matches_projected_areas_and_is_4_5_times_the_caudal_fins(swimmer):
     for body in swimmer.spec.body:
         if body.mass_kg == 0:
             continue
@@ -103,11 +101,11 @@ def test_its_added_inertia_is_the_projected_areas_and_the_caudal_fins_is_four_an
 
 
 @pytest.mark.parametrize("hz", [1.0, 2.0])
-def test_a_wave_to_the_tail_swims_forward_one_to_the_head_backward_and_none_stays(swimmer, hz):
+def test_ray_swims_forward_backward_or_stays_with_the_waves_direction(swimmer, hz):
     speed = {}
     for lag_rad in (QUARTER, -QUARTER, 0.0):
-        told = beat(swimmer, 8000, 0.002, lag_rad, hz)
-        states = swimmer.rollout(under_water(swimmer), 8000, 0.002, driven=told, every=5)
+        motion = beat(swimmer, 8000, 0.002, lag_rad, hz)
+        states = swimmer.rollout(under_water(swimmer), 8000, 0.002, driven=motion, every=5)
         speed[lag_rad] = ahead_m_s(swimmer, states, 0.01)
     assert speed[QUARTER] > 0.1 and speed[-QUARTER] < -0.1
     assert abs(speed[0.0]) < 0.02
@@ -119,51 +117,51 @@ def swum_without(swimmer: Model, mass_of: Model, lag_rad: float) -> float:
     What its inertia lacks against the swimmer's is given as a force, step by step.
     """
     steps, dt_s = 8000, 0.001
-    told, x = beat(swimmer, steps, dt_s, lag_rad), under_water(swimmer)
+    motion, x = beat(swimmer, steps, dt_s, lag_rad), under_water(swimmer)
     driven = [swimmer.v[name].start for name in swimmer.driven]
     yields = [k for k in range(swimmer.freedoms) if k not in driven]
     states = [x]
     for n in range(steps):
         acceleration = np.zeros(swimmer.freedoms)
-        acceleration[driven] = told[2 * n, 2]
+        acceleration[driven] = motion[2 * n, 2]
         mass, bias = mass_of.mass_matrix(x), swimmer.bias(x)
         asked = bias + mass @ acceleration
         acceleration[yields] = np.linalg.solve(mass[np.ix_(yields, yields)], -asked[yields])
         tau = swimmer.inverse_dynamics(x, acceleration)
-        x = swimmer.step(x, tau, dt_s, "semi-implicit", told[2 * n : 2 * n + 3])
+        x = swimmer.step(x, tau, dt_s, "semi-implicit", motion[2 * n : 2 * n + 3])
         states.append(x)
     return ahead_m_s(swimmer, np.array(states), dt_s)
 
 
-def test_a_build_that_forgets_the_added_mass_on_the_left_swims_backward_and_fails_the_sign_test(swimmer):
+def test_ray_swims_backward_when_the_added_mass_is_missing_on_the_left(swimmer):
     bodies = [replace(body, added_inertia=None) for body in swimmer.spec.body]
     forgets = Model(replace(swimmer.spec, body=bodies))
-    told = beat(swimmer, 8000, 0.001, QUARTER)
-    truth = ahead_m_s(swimmer, swimmer.rollout(under_water(swimmer), 8000, 0.001, driven=told), 0.001)
+    motion = beat(swimmer, 8000, 0.001, QUARTER)
+    truth = ahead_m_s(swimmer, swimmer.rollout(under_water(swimmer), 8000, 0.001, driven=motion), 0.001)
     whole, broken = (swum_without(swimmer, mass_of, QUARTER) for mass_of in (swimmer, forgets))
     assert whole == pytest.approx(truth, rel=0.05) and whole > 0.05  # the build itself is sound
     assert broken < -0.1
 
 
-def test_impulses_and_recursion_agree_on_it_with_everything_on(swimmer):
+def test_impulses_and_recursion_agree_on_the_ray_with_everything_on(swimmer):
     model = ImpulseModel(swimmer.spec, iterations=5)
     x, away_m = under_water(swimmer), []
     x[7], x[swimmer.q["left_front_flap"]] = 0.2, 0.3
     more = {"tail_pitch": (0.1, 0.1, 0.7), "left_fin": (0.2, 0.2, 0.9), "right_fin": (-0.1, 0.3, 0.7)}
 
-    def told(steps: int) -> np.ndarray:
+    def motion(steps: int) -> np.ndarray:
         return beat(swimmer, steps, 4 / steps, QUARTER, 1.5, **more)
 
-    truth = swimmer.rollout(x, 16000, 0.00025, driven=told(16000), every=16000)[-1]
+    truth = swimmer.rollout(x, 16000, 0.00025, driven=motion(16000), every=16000)[-1]
     for steps in (4000, 8000):
-        states = model.rollout(x, steps, 4 / steps, driven=told(steps), every=steps // 200)
+        states = model.rollout(x, steps, 4 / steps, driven=motion(steps), every=steps // 200)
         assert model.gap_m(states) < 1e-6 and model.gap_rad(states) < 1e-6
         away_m.append(farthest_m(swimmer, model.to_tree(states[-1]), truth))
     assert np.linalg.norm(truth[:3] - x[:3]) > 0.5  # it went somewhere
     assert away_m[0] < 1e-4 and away_m[1] < away_m[0] / 3  # 1 mm and halving is what is asked
 
 
-def test_impulses_and_recursion_agree_where_the_tail_yields_to_a_torque():
+def test_impulses_and_recursion_agree_on_the_ray_with_a_torque_joint_in_the_tail():
     model = ImpulseModel(tree_of(), iterations=5)
     tree, away_m = model.tree, []
     x = under_water(tree)
@@ -182,7 +180,7 @@ def test_impulses_and_recursion_agree_where_the_tail_yields_to_a_torque():
     assert away_m[0] < 1e-4 and away_m[1] < away_m[0] / 3
 
 
-def test_energy_never_grows_in_still_water_whatever_the_start():
+def test_ray_energy_never_grows_in_still_water_from_any_start():
     model, rng = Model(tree_of()), np.random.default_rng(7)
     for _ in range(6):
         x = rotated(under_water(model), *rng.uniform(-1.0, 1.0, 3))
@@ -195,15 +193,15 @@ def test_energy_never_grows_in_still_water_whatever_the_start():
         assert np.diff(energy).max() < 1e-9 and energy[0] - energy[-1] > 0.1  # J
 
 
-def test_the_mirror_image_of_a_motion_is_the_motion_of_the_mirror_image(swimmer):
+def test_ray_moves_in_the_mirror_image_from_a_mirrored_start(swimmer):
     ends = []
     for side in (1.0, -1.0):
-        told = side * beat(swimmer, 4000, 0.001, QUARTER)
+        motion = side * beat(swimmer, 4000, 0.001, QUARTER)
         fin = beat(swimmer, 4000, 0.001, QUARTER, left_fin=(0.5, 0.2, 0.8))[
             :, :, swimmer.driven.index("left_fin")
         ]
-        told[:, :, swimmer.driven.index("left_fin" if side > 0 else "right_fin")] = fin
-        x = swimmer.rollout(under_water(swimmer), 4000, 0.001, driven=told, every=4000)[-1]
+        motion[:, :, swimmer.driven.index("left_fin" if side > 0 else "right_fin")] = fin
+        x = swimmer.rollout(under_water(swimmer), 4000, 0.001, driven=motion, every=4000)[-1]
         ends.append(x[:7])
     (x, y, z, w, i, j, k), mirrored = ends
     assert abs(k) > 0.01 and abs(i) > 0.003  # it turned and banked
@@ -230,14 +228,14 @@ def glides(fins_rad: float, *overrides: str) -> tuple[float, float]:
     return float(np.linalg.norm(v)), float(np.degrees(np.arctan2(-v[2], np.hypot(v[0], v[1]))))
 
 
-def test_with_ballast_it_glides_steadily_and_the_slower_the_shallower():
+def test_ray_glides_steadily_with_ballast_and_slower_when_shallower():
     runs = [glides(fins_rad, *BALLAST) for fins_rad in (-0.15, -0.05, 0.05, 0.15)]
     speeds, slopes = (np.array(column) for column in zip(*runs, strict=True))
     assert (np.diff(slopes) < -0.5).all() and (np.diff(speeds) < -0.01).all()
     assert slopes[0] < 60 and slopes[-1] > 10
 
 
-def test_without_ballast_it_rises_and_a_trial_says_so():
+def test_ray_rises_without_ballast_and_the_trial_shows_it():
     file = VehicleFile.open(vehicles.find("ray"))
     plant = spec.read(file)
     assert plant.tree is not None
@@ -245,7 +243,7 @@ def test_without_ballast_it_rises_and_a_trial_says_so():
     assert trial.run(plant.tree, short)["depth_m"] < 0.9  # from 1.0
 
 
-def test_the_energy_trial_finds_no_gain():
+def test_ray_energy_trial_finds_no_gain():
     file = VehicleFile.open(vehicles.find("ray"))
     plant = spec.read(file)
     assert plant.tree is not None

@@ -1,4 +1,4 @@
-"""Slender links are resisted, and water leaves at edges, as Taylor and Lighthill have it."""
+"""Slender links are resisted, and edges shed water, as Taylor and Lighthill describe."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def resisted(v: np.ndarray, w: np.ndarray) -> np.ndarray:
     return np.concatenate([force.sum(axis=0), np.cross(places, force).sum(axis=0)])
 
 
-def test_a_link_is_resisted_along_and_across_at_every_place():
+def test_link_resistance_acts_along_and_across_at_every_point():
     rng, errors = np.random.default_rng(1), {}
     motions = [(rng.standard_normal(3), 5 * rng.standard_normal(3)) for _ in range(20)]
     for points in (1, 4, 16):
@@ -71,7 +71,7 @@ def test_a_link_is_resisted_along_and_across_at_every_place():
     assert errors[16] < errors[4] / 10 < errors[1] / 100 and errors[16] < 1e-3
 
 
-def test_a_link_and_an_edge_work_by_the_circle_that_is_under_water():
+def test_link_and_edge_scale_with_the_immersed_share_of_a_circle():
     level = {"from_m": [0.1, 0.0, 0.0], "to_m": [-0.1, 0.0, 0.0], "diameter_m": 0.06}
     for parts in ({"slender": [level]}, {"edge": [EDGE | {"at_m": [0.0, 0.0, 0.0], "span_m": 0.06}]}):
         model = rod(gravity=True, **parts)
@@ -95,7 +95,7 @@ def test_a_link_and_an_edge_work_by_the_circle_that_is_under_water():
     z=st.floats(-0.1, 0.1),
     roll=st.floats(-4, 4),
 )
-def test_links_and_edges_take_energy_out_of_still_water_whatever_the_motion(v, w, z, roll):
+def test_links_and_edges_take_energy_out_of_still_water_at_any_motion(v, w, z, roll):
     for parts in ({"slender": [LINK]}, {"edge": [EDGE, EDGE | {"across": [0.0, 1.0, 0.2]}]}):
         model = rod(gravity=True, **parts)
         x = rotated(moving(model, v, w), roll, 0.3)
@@ -103,7 +103,7 @@ def test_links_and_edges_take_energy_out_of_still_water_whatever_the_motion(v, w
         assert x[7:13] @ push(model, x, True) <= 1e-11 * (1 + np.abs(x[7:13]).max() ** 3)
 
 
-def test_the_power_at_an_edge_is_the_energy_of_the_water_left_behind():
+def test_edge_power_is_the_energy_of_the_shed_water():
     model = rod(edge=[EDGE])
     carried = 1000 * np.pi * 0.1**2 / 4
     for u, w in ((1.0, 0.2), (0.5, -0.3), (2.0, 1.0)):
@@ -114,7 +114,7 @@ def test_the_power_at_an_edge_is_the_energy_of_the_water_left_behind():
         assert not push(model, moving(model, [-u, w, 0.0])).any()  # nothing leaves there
 
 
-def test_the_force_at_an_edge_does_not_jump_where_water_begins_to_leave():
+def test_edge_force_does_not_jump_where_water_begins_to_be_shed():
     model = rod(edge=[EDGE])
     angles = np.linspace(0.45 * np.pi, 0.55 * np.pi, 2001)
     forces = np.array([push(model, moving(model, [np.cos(a), np.sin(a), 0.1])) for a in angles])
@@ -122,7 +122,7 @@ def test_the_force_at_an_edge_does_not_jump_where_water_begins_to_leave():
     assert np.abs(np.diff(forces, axis=0)).max() < most * (angles[1] - angles[0])
 
 
-def test_two_edges_across_each_other_make_a_round_end():
+def test_crossed_edges_make_a_round_end():
     round_end = [EDGE | {"at_m": [-0.2, 0.0, 0.0], "across": across} for across in ([0, 0, 1], [0, 1, 0])]
     model = rod(edge=round_end)
     first = push(model, moving(model, [1.0, 0.3, 0.0]))
@@ -137,7 +137,7 @@ LENGTH, SPAN, CARRIED = 0.3, 0.1, 1000 * np.pi * 0.1**2 / 4
 
 
 def chain(edge: bool = True, slender: bool = False):
-    """Three links in a row, each with the water beside it; joints driven about z; x forward, heads at origins."""
+    """Three links in a row, each with its added mass; joints driven about z; x forward, heads at origins."""
     bodies = []
     for i in range(3):
         side, turn = CARRIED * LENGTH, CARRIED * LENGTH**3 / 12
@@ -185,7 +185,7 @@ def places(t: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def water_momentum(t: float) -> np.ndarray:
-    """Of the water beside the chain: along x, along y, about the world's origin."""
+    """Momentum of the added mass of the chain: along x, along y, about the world's origin."""
     (at, way), velocity = places(t), rate(lambda s: places(s)[0], t)
     normal = np.column_stack([-way[:, 1], way[:, 0]])
     momentum = (CARRIED * LENGTH / 200 * np.sum(velocity * normal, axis=1)[:, None] * normal)[:-1]
@@ -194,7 +194,7 @@ def water_momentum(t: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("t", [0.1, 0.4, 0.9, 1.5])
-def test_a_chain_of_links_with_an_edge_at_its_tail_feels_lighthills_reaction(t):
+def test_chain_with_an_edge_at_its_tail_feels_lighthills_reactive_force(t):
     (at, way), velocity = places(t), rate(lambda s: places(s)[0], t)[-1]
     tangent, normal, end = way[-1], np.array([-way[-1, 1], way[-1, 0]]), at[-1]
     u, w = velocity @ tangent, velocity @ normal
@@ -226,17 +226,20 @@ def swum(tables: dict, lag_rad: float) -> float:
     grown = np.array(
         [g**3 * (10 - 15 * g + 6 * g**2), 30 * g**2 * (1 - g) ** 2, 60 * g * (1 - g) * (1 - 2 * g)]
     )
-    told = np.zeros((4001, 3, 2))
+    driven_motion = np.zeros((4001, 3, 2))
     for k in range(2):
         phase = 6 * t - lag_rad * k
         wave = 0.5 * np.array([np.sin(phase), 6 * np.cos(phase), -36 * np.sin(phase)])
-        told[:, 0, k], told[:, 1, k] = grown[0] * wave[0], grown[0] * wave[1] + grown[1] * wave[0]
-        told[:, 2, k] = grown[0] * wave[2] + 2 * grown[1] * wave[1] + grown[2] * wave[0]
-    ends = model.rollout(model.state(), 2000, 0.002, driven=told, every=2000)
+        driven_motion[:, 0, k], driven_motion[:, 1, k] = (
+            grown[0] * wave[0],
+            grown[0] * wave[1] + grown[1] * wave[0],
+        )
+        driven_motion[:, 2, k] = grown[0] * wave[2] + 2 * grown[1] * wave[1] + grown[2] * wave[0]
+    ends = model.rollout(model.state(), 2000, 0.002, driven=driven_motion, every=2000)
     return float(model.centre_of_mass(ends[1])[0] - model.centre_of_mass(ends[0])[0])
 
 
-def test_a_wave_that_runs_towards_the_tail_swims_forward_and_one_that_runs_up_backward():
+def test_chain_swims_forward_with_a_wave_to_the_tail_and_backward_with_the_reverse():
     by_resistance = chain(edge=False, slender=True)
     assert swum(chain(slender=True), 1.5) > 0.3 > swum(by_resistance, 1.5) > 0.1
     assert swum(chain(slender=True), -1.5) < -0.1 and swum(by_resistance, -1.5) < -0.1
@@ -258,7 +261,7 @@ def everything(seed: int, count: int) -> dict:
 
 
 @pytest.mark.parametrize("seed", [8, 9])
-def test_energy_never_grows_with_everything_that_still_water_does(seed):
+def test_energy_never_grows_with_all_forces_of_still_water(seed):
     model = model_of(everything(seed, 7))
     x = random_state(model, np.random.default_rng(seed), 0.3)
     energy = np.array([model.energy(state) for state in model.rollout(x, 8000, 0.0005, every=20)])
@@ -266,7 +269,7 @@ def test_energy_never_grows_with_everything_that_still_water_does(seed):
     assert energy[-1] < energy[0]
 
 
-def test_the_error_shrinks_with_the_step_with_everything_on():
+def test_error_shrinks_with_the_step_with_everything_on():
     model = model_of(everything(11, 5))
     x = random_state(model, np.random.default_rng(11), 0.2)
     ends = [model.rollout(x, n, 0.4 / n, every=n)[-1] for n in (200, 400, 6400)]
@@ -274,7 +277,7 @@ def test_the_error_shrinks_with_the_step_with_everything_on():
     assert ratio > 3 and np.abs(ends[1] - ends[2]).max() < 1e-4
 
 
-def test_nothing_is_allocated_in_a_run_with_everything_on_and_waves_above():
+def test_rollout_allocates_nothing_with_everything_on_and_waves():
     tables = everything(8, 4) | {"wave": [{"amplitude_m": 0.1, "period_s": 2.0}]}
     tables["body"][0]["foil"][0] |= {"lag": True, "chord_m": 0.1}
     model = model_of(tables)
@@ -310,7 +313,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("old, new, words", BROKEN)
-def test_what_is_wrong_with_a_slender_body_is_one_sentence(old, new, words):
+def test_wrong_slender_body_is_refused_with_one_sentence(old, new, words):
     assert load(VehicleFile.parse(FILE, "swimmer.toml")).size == 13 and old in FILE
     with pytest.raises(VehicleFileError, match=f"^swimmer.toml: plant.tree.*{re.escape(words)}.*[.]$"):
         load(VehicleFile.parse(FILE.replace(old, new), "swimmer.toml"))

@@ -1,4 +1,4 @@
-"""Chains of slides and hinges in a row, as soft joints are made of, are what Pinocchio says they are."""
+"""Chains of slides and hinges, of which soft joints are made, agree with Pinocchio."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def chain(rng: np.random.Generator) -> dict:
     return {"body": bodies}
 
 
-def test_mass_matrix_and_bias_of_a_chain_with_soft_joints_agree_with_pinocchio_and_its_springs():
+def test_soft_joint_chain_agrees_with_pinocchio_in_mass_matrix_and_bias():
     rng = np.random.default_rng(0)
     model = model_of(chain(rng), fluid=False)
     twin = Twin(model)

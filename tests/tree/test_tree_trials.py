@@ -1,4 +1,4 @@
-"""Trials of the plant alone: the snake's figures by the command line, sentences, and energy that only falls."""
+"""Trials of the plant alone: the snake's results by the command line, messages, and energy that only falls."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ VEHICLES = ["fish", "snake", "ray"]
 RISE = 1e-6  # of a run's largest excess of energy: rounding and the integrator's own error
 
 
-def test_it_keeps_its_energy_in_a_frozen_shape(caudal):
+def test_energy_trial_conserves_energy_in_a_frozen_shape(caudal):
     result = caudal.json("run", "snake", "--scenario", "energy")
     assert result["simulated_s"] == 10 and result["energy_error"] <= 1e-8
     assert result["max_roll_deg"] > 4.5  # it did roll
 
 
-def test_its_centre_of_mass_stays_while_it_bends_without_water_and_weight(caudal):
+def test_momentum_trial_keeps_the_centre_of_mass_without_water_and_weight(caudal):
     result = caudal.json("run", "snake", "--scenario", "momentum")
     assert result["simulated_s"] == 20 and result["com_drift_m"] <= 1e-10
 
 
 @pytest.mark.parametrize("amplitude_rad, hz", [(0.0, 1.015), (0.25, 1.398)])
-def test_it_rolls_at_its_frequency(caudal, amplitude_rad, hz):
+def test_roll_trial_rolls_at_the_known_frequency(caudal, amplitude_rad, hz):
     bend = f"trial.roll.motion.amplitude_rad={amplitude_rad}"
     result = caudal.json("run", "snake", "--scenario", "roll", "--set", bend)
     assert result["roll_hz"] == pytest.approx(hz, abs=0.005)
 
 
 @pytest.mark.parametrize("hz, deviation_deg", [(1.0, 7.3), (2.0, 7.9), (3.0, 3.5)])
-def test_it_rolls_this_much_while_it_undulates(caudal, hz, deviation_deg):
+def test_undulate_trial_rolls_by_the_known_amount(caudal, hz, deviation_deg):
     beat = f"trial.undulate.motion.frequency_hz={hz}"
     result = caudal.json("run", "snake", "--scenario", "undulate", "--set", beat)
     assert result["roll_std_deg"] == pytest.approx(deviation_deg, abs=0.3)
     assert result["max_roll_deg"] < 90
 
 
-def test_it_capsizes_at_the_frequency_in_its_file_and_travels_with_all_the_waters_forces(caudal):
+def test_travel_trial_capsizes_at_the_files_frequency_and_travels(caudal):
     assert caudal.json("run", "snake", "--scenario", "undulate")["max_roll_deg"] > 90
     ahead = caudal.json("run", "snake", "--scenario", "travel")
     back = caudal.json(
@@ -53,7 +53,7 @@ def test_it_capsizes_at_the_frequency_in_its_file_and_travels_with_all_the_water
     assert ahead["speed_m_s"] > 0.1 and back["speed_m_s"] < -0.1 and ahead["way_m"] > 1.5
 
 
-def test_a_trials_log_opens_and_holds_its_states(caudal):
+def test_trial_log_opens_and_holds_its_states(caudal):
     from caudal.onboard.log.reader import Log
 
     caudal.json("run", "snake", "--scenario", "energy", "--for", 1, "--log", "a.mcap")
@@ -84,20 +84,20 @@ WRONG = [
 
 
 @pytest.mark.parametrize("change, key, words", WRONG)
-def test_what_does_not_fit_together_is_refused_in_one_sentence(capsys, change, key, words):
+def test_inconsistent_trial_is_refused_with_one_sentence(capsys, change, key, words):
     assert main(["run", "snake", "--scenario", "energy", "--set", f"trial.energy.{change}"]) == 2
     said = capsys.readouterr()
     assert said.out == "" and said.err.count("\n") == 1 and said.err.endswith(".\n")
     assert f"trial.{key}" in said.err and words in said.err, said.err
 
 
-def test_a_trial_named_like_a_scenario_is_refused(capsys):
+def test_trial_is_refused_when_named_like_a_scenario(capsys):
     twin = "trial.shells={ about = 'x', duration_s = 1.0 }"
     assert main(["check", "snake", "--set", twin]) == 2
     assert "a scenario has this name too; rename one of them" in capsys.readouterr().err
 
 
-def test_a_trial_takes_no_wire_and_no_clock(capsys):
+def test_trial_refuses_hil_and_real_time(capsys):
     for option in (["--realtime"], ["--on", "hil:/dev/null"]):
         assert main(["run", "snake", "--scenario", "energy", *option]) == 2
         assert "energy is a trial of the plant alone" in capsys.readouterr().err
@@ -112,7 +112,7 @@ def yielding(vehicle: str) -> TreeSpec:
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("vehicle", VEHICLES)
-def test_let_go_bent_and_tilted_in_still_water_it_never_gains_energy(vehicle, seed):
+def test_energy_never_grows_in_still_water_from_a_bent_and_tilted_start(vehicle, seed):
     tree, rng = yielding(vehicle), np.random.default_rng(seed)
     names = [body.joint.name for body in tree.body if body.joint]
     bent = dict(zip(names, rng.uniform(-0.4, 0.4, len(names)).tolist(), strict=True))
@@ -125,7 +125,7 @@ def test_let_go_bent_and_tilted_in_still_water_it_never_gains_energy(vehicle, se
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("vehicle", VEHICLES)
-def test_kicked_in_still_water_it_never_gains_energy(vehicle, seed):
+def test_energy_never_grows_in_still_water_after_a_kick(vehicle, seed):
     model, rng = Model(yielding(vehicle)), np.random.default_rng(seed)
     x = model.state()
     x[2] = -1.0

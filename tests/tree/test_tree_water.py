@@ -1,4 +1,4 @@
-"""Water holds bodies up, drags at them and moves with them, each by its law."""
+"""Water lifts bodies, drags them and moves with them, each by its formula."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def below(points: np.ndarray, heights: np.ndarray) -> tuple[float, np.ndarray]:
 
 @settings(max_examples=60, deadline=None)
 @given(z=st.floats(-0.09, 0.09), roll=st.floats(-4, 4), pitch=st.floats(-1.5, 1.5))
-def test_a_tube_is_lifted_by_the_polygons_that_are_under_water(z, roll, pitch):
+def test_tube_lift_is_that_of_the_immersed_polygons(z, roll, pitch):
     model = one(LOBED)
     x = rotated(rotated(model.state(), roll), 0.0, pitch)
     x[2] = z
@@ -103,7 +103,7 @@ def test_lift_does_not_jump_at_the_surface(hull):
     assert np.abs(np.diff(lift, axis=0)).max() < widest_n_m * (heights[1] - heights[0])
 
 
-def test_hulls_deep_down_displace_their_volume_and_high_up_nothing():
+def test_hulls_displace_their_volume_deep_down_and_nothing_above_the_water():
     polygon = 0.5 * 48 * np.sin(2 * np.pi / 48) * 0.05**2 * np.linalg.norm([0.22, 0.02, 0.01])
     for hull, volume in ((TUBE, polygon), (ROUND, 4 / 3 * np.pi * 0.12 * 0.05 * 0.03)):
         model = one(hull)
@@ -114,14 +114,14 @@ def test_hulls_deep_down_displace_their_volume_and_high_up_nothing():
             assert np.abs(upward - [0, 0, 9.81 * (1.2 - 1000 * displaced)]).max() < 1e-9
 
 
-def test_a_body_floats_where_its_weight_is_displaced():
+def test_body_floats_where_it_displaces_its_weight():
     model = one(ROUND | {"semi_axes_m": [0.2, 0.1, 0.08]})
     x = find_equilibrium(model, rotated(model.state(), 0.2, 0.1))
     assert np.abs(model.bias(x)).max() < 1e-9
     assert model.energies(x)["buoyancy"] > 0
 
 
-def test_a_body_with_carried_water_moves_by_kirchhoffs_equations():
+def test_body_with_added_mass_moves_by_kirchhoffs_equations():
     rng = np.random.default_rng(3)
     root = rng.standard_normal((6, 6))
     added = root.T @ root
@@ -146,7 +146,7 @@ WET = {
 }
 
 
-def test_a_body_that_drifts_with_the_current_feels_none():
+def test_body_feels_no_current_when_it_drifts_with_it():
     model = one(current_m_s=[0.4, -0.3, 0.2], **WET)
     x = rotated(model.state(), 0.5, 0.2, 1.0)
     x[7:10] = rotation_matrix(x[3:7]).T @ [0.4, -0.3, 0.2]
@@ -156,7 +156,7 @@ def test_a_body_that_drifts_with_the_current_feels_none():
     assert np.abs(model.bias(x) - weight).max() < 1e-12
 
 
-def test_a_run_in_a_current_is_the_run_in_still_water_carried_along():
+def test_run_in_a_current_is_the_run_in_still_water_plus_drift():
     current = np.array([0.4, -0.3, 0.0])
     moving, still = one(TUBE, current_m_s=current.tolist(), **WET), one(TUBE, **WET)
     x = rotated(moving.state(), 0.5, 0.2, 1.0)
@@ -170,7 +170,7 @@ def test_a_run_in_a_current_is_the_run_in_still_water_carried_along():
 
 
 @pytest.mark.parametrize("axis", range(6))
-def test_drag_grows_with_speed_and_its_square_and_a_push_ends_in_its_speed(axis):
+def test_drag_grows_with_speed_and_its_square_up_to_the_terminal_speed(axis):
     tables = {"body": [body(com_m=[0.0] * 3, drag=WET["drag"] | {"at_m": [0.0] * 3})]}
     model = model_of(tables, gravity=False)
     tau, x = np.zeros(6), model.state()

@@ -1,4 +1,4 @@
-"""What the water does to each body, told one by one: it is what the recursions take, and what formulas say."""
+"""The force of the water on each body: it is what the recursions use, and what formulas give."""
 
 import numpy as np
 import pytest
@@ -20,16 +20,16 @@ def moved(model: Model, speed_m_s: tuple[float, float, float], deep_m: float = 5
     return x
 
 
-def test_a_body_dragged_through_still_water_meets_its_drag_at_its_place():
+def test_water_force_of_a_moving_body_is_its_drag_at_its_centre():
     drag = Drag(at_m=(0.1, 0.0, 0.0), linear=(1.0, 2.0, 3.0, 0, 0, 0), quadratic=(4.0, 5.0, 6.0, 0, 0, 0))
     model = Model(TreeSpec(body=[Body(name="hull", mass_kg=1.0, inertia_kg_m2=INERTIA, drag=drag)]))
-    (told,) = model.water_forces(moved(model, (0.5, -0.3, 0.2)))
+    (forces,) = model.water_forces(moved(model, (0.5, -0.3, 0.2)))
     force_n = [-(1.0 + 4.0 * 0.5) * 0.5, (2.0 + 5.0 * 0.3) * 0.3, -(3.0 + 6.0 * 0.2) * 0.2]
-    assert told[:3] == pytest.approx(force_n, rel=1e-12)
-    assert told[3:] == pytest.approx(np.cross([0.1, 0.0, 0.0], force_n), rel=1e-12)
+    assert forces[:3] == pytest.approx(force_n, rel=1e-12)
+    assert forces[3:] == pytest.approx(np.cross([0.1, 0.0, 0.0], force_n), rel=1e-12)
 
 
-def test_a_slender_link_pulled_across_and_along_meets_taylors_resistance():
+def test_water_force_of_a_slender_link_is_taylors_resistance():
     link = Slender(from_m=(-0.5, 0.0, 0.0), to_m=(0.5, 0.0, 0.0), diameter_m=0.1, cn=1.2, ct=0.02)
     model = Model(
         TreeSpec(
@@ -46,7 +46,7 @@ def test_a_slender_link_pulled_across_and_along_meets_taylors_resistance():
     )
 
 
-def test_who_drifts_with_the_current_feels_nothing():
+def test_water_force_is_zero_when_drifting_with_the_current():
     for name in ("fish", "snake", "ray", "rov", "hybrid"):
         tree = open_vehicle(name).plant.tree
         assert tree is not None
@@ -56,8 +56,8 @@ def test_who_drifts_with_the_current_feels_nothing():
 
 
 @pytest.mark.parametrize("name", ("fish", "snake", "ray", "rov", "hybrid"))
-def test_it_is_what_the_recursions_take_off_what_each_body_asks_for(name):
-    """Against the same tree without these forces: all else that `update_tree` puts on a body is the same."""
+def test_water_forces_equal_the_change_of_bias_force_in_the_recursions(name):
+    """Against the same tree without these forces: every other force of `update_tree` is the same."""
     tree = open_vehicle(name).plant.tree
     assert tree is not None
     still = [replace(b, drag=None, foil=[], edge=[], slender=[]) for b in tree.body]
@@ -68,19 +68,19 @@ def test_it_is_what_the_recursions_take_off_what_each_body_asks_for(name):
         x[2] = rng.uniform(-0.5, 0.0)
         x[3:7] += 0.3 * rng.standard_normal(4)
         x[7:] = 0.5 * rng.standard_normal(len(x) - 7)
-        told = model.water_forces(x)
+        forces = model.water_forces(x)
         model._update(x)
         bare._update(x)
         base = rotation_matrix(x[3:7])
         for k, body in enumerate(model.bodies):
             i = model.place(body)
             taken = bare.flat.bodies["force"][i] - model.flat.bodies["force"][i]
-            moment = base.T @ told[k, 3:] + np.cross(model.flat.bodies["at"][i], base.T @ told[k, :3])
-            assert taken[:3] == pytest.approx(base.T @ told[k, :3], abs=1e-9)
+            moment = base.T @ forces[k, 3:] + np.cross(model.flat.bodies["at"][i], base.T @ forces[k, :3])
+            assert taken[:3] == pytest.approx(base.T @ forces[k, :3], abs=1e-9)
             assert taken[3:] == pytest.approx(moment, abs=1e-9)
 
 
-def test_a_tether_that_pulls_is_not_the_water():
+def test_water_forces_leave_the_tether_out():
     model = Model(TreeSpec(body=[Body(name="hull", mass_kg=1.0, inertia_kg_m2=INERTIA)]))
     model.flat.water["tethered"], model.flat.water["tether_stiffness"] = 1, 100.0
     x = moved(model, (0.0, 0.0, 0.0))

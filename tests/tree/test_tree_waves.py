@@ -1,4 +1,4 @@
-"""Waves lift, tilt and carry what floats and what swims below them; without waves nothing changes."""
+"""Waves lift, tilt and carry bodies at the surface and below; without waves nothing changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def ball(waves: list[dict], mass_kg: float = BALL_KG, current=(0.0, 0.0, 0.0), *
 
 
 def flow(wave: dict, at: np.ndarray, t: float) -> tuple[float, np.ndarray]:
-    """(surface above, velocity of the water at a place) of one linear wave, from its potential."""
+    """(surface above, velocity of the water at a point) of one linear wave, from its potential."""
     w = 2 * np.pi / wave["period_s"]
     k = w * w / GRAVITY
     heading = np.radians(wave.get("heading_deg", 0.0))
@@ -52,7 +52,7 @@ CROSSING = [
 ]
 
 
-def test_a_hull_deep_under_waves_is_pushed_as_the_water_it_displaces():
+def test_hull_deep_under_waves_feels_the_force_on_the_displaced_water():
     model, still, rng = ball(CROSSING), ball([]), np.random.default_rng(0)
     for _ in range(20):
         x = rotated(model.state(), *rng.uniform(-2, 2, 3))
@@ -63,7 +63,7 @@ def test_a_hull_deep_under_waves_is_pushed_as_the_water_it_displaces():
         assert np.abs(force - expected).max() < 1e-6 * BALL_KG
 
 
-def test_drag_foils_and_links_meet_the_water_as_the_waves_move_it():
+def test_drag_foils_and_links_see_the_water_velocity_of_the_waves():
     parts = {
         "drag": {"linear": [3.0] * 3 + [0.0] * 3, "quadratic": [2.0] * 3 + [0.0] * 3},
         "foil": [{"area_m2": 0.02}],
@@ -83,7 +83,7 @@ def test_drag_foils_and_links_meet_the_water_as_the_waves_move_it():
         assert np.abs(forces - (nothing.bias(x) - still.bias(x))).max() < 1e-10
 
 
-def test_a_ball_like_water_goes_where_the_water_goes_on_the_orbital_circle():
+def test_ball_of_water_density_follows_the_orbital_circle():
     # The water it carries goes with it, so that this fails if waves leave added inertia out.
     wave = {"amplitude_m": 0.02, "period_s": 2.0}
     model = ball([wave], added_inertia={"diagonal": [0.5 * BALL_KG] * 3 + [0.0] * 3})
@@ -103,7 +103,7 @@ def test_a_ball_like_water_goes_where_the_water_goes_on_the_orbital_circle():
     assert np.abs(circle[:, 1]).max() < 1e-9
 
 
-def test_a_floating_ball_follows_the_surface_of_a_long_wave():
+def test_floating_ball_follows_the_surface_of_a_long_wave():
     wave = {"amplitude_m": 0.2, "period_s": 6.0, "heading_deg": 90.0}
     drag = {"linear": [5.0, 5.0, 40.0, 0.1, 0.1, 0.1]}
     model = ball([wave], 0.5 * BALL_KG, drag=drag, com_m=[0.0, 0.0, -0.02])
@@ -116,7 +116,7 @@ def test_a_floating_ball_follows_the_surface_of_a_long_wave():
     assert 0.3 < np.ptp(states[:75, 1]) < 0.5 and np.ptp(states[:, 0]) < 1e-6  # to and fro, along the wave
 
 
-def test_a_raft_tilts_with_the_slope():
+def test_raft_tilts_with_the_slope():
     wave = {"amplitude_m": 0.3, "period_s": 6.0}
     disc = {"kind": "ellipsoid", "semi_axes_m": [0.4, 0.4, 0.05]}
     model = ball([wave], 8.0, hull=disc, drag={"linear": [5.0, 5.0, 200.0, 2.0, 2.0, 2.0]})
@@ -128,7 +128,7 @@ def test_a_raft_tilts_with_the_slope():
     assert np.abs(tilt).max() == pytest.approx(steepest, rel=0.05)
 
 
-def test_waves_ride_on_the_current():
+def test_waves_drift_with_the_current():
     current = np.array([0.3, -0.2, 0.0])
     parts = {
         "drag": {"linear": [2.0] * 3 + [0.1] * 3},
@@ -144,7 +144,7 @@ def test_waves_ride_on_the_current():
     assert np.abs(x[3:7] - y[3:7]).max() < 1e-9
 
 
-def test_carried_water_turns_a_long_body_in_a_stream_of_waves_as_in_motion_through_still_water():
+def test_added_mass_turns_a_long_body_in_waves_as_in_motion_through_still_water():
     # A wave so long that it is a uniform stream; the turning moment is that of the velocity through the water.
     added = {"diagonal": [1.0, 8.0, 3.0, 0.1, 0.2, 0.3]}
     model, still = (
@@ -160,7 +160,7 @@ def test_carried_water_turns_a_long_body_in_a_stream_of_waves_as_in_motion_throu
     assert u[0] > 0.1 and np.abs(turning).max() < 1e-4 < np.abs(still.bias(x)[3:] - still.bias(y)[3:]).max()
 
 
-def test_the_error_of_rk4_divides_by_sixteen_in_waves_too():
+def test_rk4_error_falls_by_sixteen_in_waves_when_the_step_is_halved():
     parts = {
         "drag": {"linear": [2.0] * 3 + [0.1] * 3},
         "added_inertia": {"diagonal": [1.0, 2.0, 3.0, 0.01, 0.02, 0.03]},
@@ -173,7 +173,7 @@ def test_the_error_of_rk4_divides_by_sixteen_in_waves_too():
 
 
 @pytest.mark.parametrize("method", ["rk4", "semi-implicit"])
-def test_a_run_can_be_taken_up_at_its_time(method):
+def test_rollout_can_continue_at_a_given_wave_time(method):
     model = ball(CROSSING, 3.0)
     model.time_s = 7.0
     whole = model.rollout(model.state(), 400, 0.005, method=method, time_s=2.0)
@@ -187,7 +187,7 @@ def test_a_run_can_be_taken_up_at_its_time(method):
         model.step(first, None, 0.005, time_s=float("nan"))
 
 
-def test_waves_of_no_height_change_nothing():
+def test_waves_without_height_change_nothing():
     tables = add_water(random_tables(3, 6), 3)
     for body in tables["body"]:
         body["slender"] = [{"from_m": [0.1, 0, 0], "to_m": [-0.1, 0, 0], "diameter_m": 0.05}]
@@ -197,7 +197,7 @@ def test_waves_of_no_height_change_nothing():
     assert calm.energy(x) == pytest.approx(flat.energy(x), rel=1e-12)
 
 
-def test_a_wind_sea_has_its_height_and_its_peak_and_repeats_from_its_seed():
+def test_wind_sea_has_its_height_and_peak_and_repeats_with_its_seed():
     sea = {
         "kind": "jonswap",
         "significant_m": 0.5,
@@ -230,7 +230,7 @@ def test_a_wind_sea_has_its_height_and_its_peak_and_repeats_from_its_seed():
     assert share == pytest.approx(density[f < 1].sum() / density.sum(), abs=0.01)
 
 
-def test_a_tree_in_a_wind_sea_stays_sound():
+def test_tree_does_not_diverge_in_a_wind_sea():
     tables = add_water(random_tables(8, 6, ["revolute", "fixed"]), 8)
     tables["spectrum"] = {"kind": "jonswap", "significant_m": 0.2, "peak_s": 2.0}
     model = model_of(tables)
@@ -262,7 +262,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("old, new, words", BROKEN)
-def test_what_is_wrong_with_waves_is_one_sentence(old, new, words):
+def test_wrong_waves_are_refused_with_one_sentence(old, new, words):
     assert len(load(VehicleFile.parse(FILE, "buoy.toml")).flat.waves) == 31 and old in FILE
     with pytest.raises(VehicleFileError, match=f"^buoy.toml: plant.tree.*{re.escape(words)}.*[.]$"):
         load(VehicleFile.parse(FILE.replace(old, new), "buoy.toml"))

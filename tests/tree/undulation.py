@@ -1,4 +1,4 @@
-"""The snake in water that carries it and does nothing else: undulation (Natrix eq. 18), frozen shapes, starts."""
+"""The snake in water that only carries it: undulation (Natrix eq. 18), frozen shapes, starts."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ def undulation(
 ) -> np.ndarray:
     """Positions, velocities, accelerations of the driven joints at every half step (eq. 18)."""
     t = 0.5 * dt_s * np.arange(2 * steps + 1)
-    told, w = np.zeros((len(t), 3, len(model.driven))), 2 * np.pi * hz
+    motion, w = np.zeros((len(t), 3, len(model.driven))), 2 * np.pi * hz
     for name, s in PLACES_M.items():
         phase, k = 2 * np.pi * WAVES * s / LENGTH_M - w * t, model.driven.index(name)
         a = amplitude_rad * np.exp(ENVELOPE * s)
-        told[:, 0, k], told[:, 1, k] = a * np.sin(phase), -a * w * np.cos(phase)
-        told[:, 2, k] = -a * w * w * np.sin(phase)
-    return told
+        motion[:, 0, k], motion[:, 1, k] = a * np.sin(phase), -a * w * np.cos(phase)
+        motion[:, 2, k] = -a * w * w * np.sin(phase)
+    return motion
 
 
-def at_start(model: sim_plant.Model, told: np.ndarray, roll_deg: float = 1.0) -> np.ndarray:
-    """Afloat in the shape of told's first row, then rolled; momentum zero while the joints move."""
+def at_start(model: sim_plant.Model, motion: np.ndarray, roll_deg: float = 1.0) -> np.ndarray:
+    """In equilibrium at the first row of `motion`, then rotated; no momentum while the joints move."""
     x = model.state()
     for k, name in enumerate(model.driven):
-        x[model.q[name]] = told[0, 0, k]
+        x[model.q[name]] = motion[0, 0, k]
     x = rotated(find_equilibrium(model, x), np.radians(roll_deg))
     for k, name in enumerate(model.driven):
-        x[model.qd[name]] = told[0, 1, k]
+        x[model.qd[name]] = motion[0, 1, k]
     mass, joints = model.mass_matrix(x), x[-(model.freedoms - 6) :]
     x[7:13] = np.linalg.solve(mass[:6, :6], -mass[:6, 6:] @ joints)
     return x
