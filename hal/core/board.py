@@ -79,12 +79,12 @@ class Board:
             return None
         return sensor.map.to_si(self._last[index])
 
-    def fine_reading(self, index):
+    def q20_reading(self, index):
         """The same as an integer, in 2**-20 of the SI unit."""
         sensor = self.sensors[index]
         if self.age[index] > sensor.max_age:
             return None
-        return sensor.map.to_fine(self._last[index])
+        return sensor.map.to_q20(self._last[index])
 
     def act(self, commands):
         """Send one command a channel: fixed-point SI, or None for off."""

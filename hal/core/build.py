@@ -1,7 +1,7 @@
 """From plain settings (hal/tables/channels.py, or what a board was sent) to maps, channels and the board. Portable."""
 
 from caudal.hal.core.board import Actuator, Board, Sensor
-from caudal.hal.core.fixed_point import fixed
+from caudal.hal.core.fixed_point import to_q14
 from caudal.hal.core.maps import (
     LinearSensor,
     PolynomialCurve,
@@ -29,10 +29,10 @@ def build_actuator(s, rate_hz=None):
         s["name"],
         s["port"],
         build_map(s, rate_hz),
-        fixed(s["min_" + unit]),
-        fixed(s["max_" + unit]),
-        fixed(s["slew_" + unit + "_s"]),
-        None if safe == "off" else fixed(safe),
+        to_q14(s["min_" + unit]),
+        to_q14(s["max_" + unit]),
+        to_q14(s["slew_" + unit + "_s"]),
+        None if safe == "off" else to_q14(safe),
         s.get("battery") or s.get("pressure"),
     )
 

@@ -9,16 +9,14 @@ Portable: CPython and MicroPython.
 
 ONE = 16384
 BITS = 14
-FINE_BITS = 20  # of readings that a controller takes as integers: 1e-6 of the SI unit
+Q20_BITS = 20  # of readings that a controller takes as integers: 1e-6 of the SI unit
 _WHOLE = 1 << 19  # counts below this a Gain multiplies at once
 _PART_BITS = 10  # of a larger one's lower part
 LARGEST = (1 << 53) // ONE * ONE  # past this a float no longer holds every count
 
 
-def fixed(value):
-    """The nearest fixed-point count of an SI value; None where it is not a number."""
-    if value != value:
-        return None
+def to_q14(value: float) -> int:
+    """The nearest count of 2**-14 of an SI value that is a number."""
     scaled = value * ONE
     if scaled >= LARGEST:
         return LARGEST
@@ -27,17 +25,25 @@ def fixed(value):
     return int(scaled + 0.5) if scaled >= 0 else -int(0.5 - scaled)
 
 
-def fine(value):
-    """The nearest count of 2**-20 of an SI value; None stays None."""
-    if value is None or value != value:
-        return None
-    scaled = value * (1 << FINE_BITS)
+def to_q14_or_none(value: float) -> "int | None":
+    """The same; None where the value is not a number."""
+    return None if value != value else to_q14(value)
+
+
+def to_q20(value: float) -> int:
+    """The nearest count of 2**-20 of an SI value that is a number."""
+    scaled = value * (1 << Q20_BITS)
     return int(scaled + 0.5) if scaled >= 0 else -int(0.5 - scaled)
 
 
-def coarse(count):
+def to_q20_or_none(value: "float | None") -> "int | None":
+    """The same; None where there is no value or it is not a number."""
+    return None if value is None or value != value else to_q20(value)
+
+
+def q20_to_q14(count: int) -> int:
     """The nearest command of a count of 2**-20."""
-    return (count + (1 << (FINE_BITS - BITS - 1))) >> (FINE_BITS - BITS)
+    return (count + (1 << (Q20_BITS - BITS - 1))) >> (Q20_BITS - BITS)
 
 
 class Gain:
@@ -47,7 +53,7 @@ class Gain:
     count and result are below 2**30.
     """
 
-    def __init__(self, factor):
+    def __init__(self, factor: float) -> None:
         self._shift = 0
         while 0 < abs(factor) < 512 and self._shift < 28:
             factor *= 2
@@ -55,7 +61,8 @@ class Gain:
         self._factor = int(factor + 0.5) if factor >= 0 else -int(0.5 - factor)
         self._half = (1 << self._shift) >> 1
 
-    def of(self, count):
+    def apply(self, count: int) -> int:
+        """The product, rounded to the nearest count."""
         if -_WHOLE < count < _WHOLE:
             return (count * self._factor + self._half) >> self._shift
         upper = (count >> _PART_BITS) * self._factor
@@ -65,6 +72,6 @@ class Gain:
         return (upper + (lower >> _PART_BITS)) >> (self._shift - _PART_BITS)
 
 
-def to_float(count):
+def to_float(count: int) -> float:
     """SI value of a fixed-point count; exact, since ONE is a power of two."""
     return count / ONE

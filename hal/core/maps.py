@@ -13,7 +13,7 @@ tick; the count is None while the reading is absent. Portable: CPython and Micro
 
 import math
 
-from caudal.hal.core.fixed_point import BITS, FINE_BITS, ONE, fine, fixed
+from caudal.hal.core.fixed_point import BITS, ONE, Q20_BITS, to_q14, to_q20
 
 _SCALE_BITS = 4  # pulse scale is kept in 1/16 us a radian, so that angle * scale stays a small integer
 _CLOSE_US = 4  # how far from its last pulse a thruster's next one is looked for first
@@ -44,7 +44,7 @@ class ServoMap:
         return clamp(pulse_us, self.low_us, self.high_us)
 
     def to_si(self, pulse_us):
-        return fixed((pulse_us - self.zero_us) / self.us_per_rad)
+        return to_q14((pulse_us - self.zero_us) / self.us_per_rad)
 
 
 class PolynomialCurve:
@@ -194,7 +194,7 @@ class ThrusterMap:
         return near
 
     def to_si(self, pulse_us):
-        return fixed(self.force_n(pulse_us))
+        return to_q14(self.force_n(pulse_us))
 
 
 class ValveMap:
@@ -223,7 +223,7 @@ class ValveMap:
         return min(self._crack_ua + ((pressure * self._scale + self._half) >> self._shift), self._high_ua)
 
     def to_si(self, current_ua):
-        return fixed(max(current_ua - self._crack_ua, 0) / self._ua_per_pa)
+        return to_q14(max(current_ua - self._crack_ua, 0) / self._ua_per_pa)
 
 
 class LinearSensor:
@@ -236,7 +236,7 @@ class LinearSensor:
         self._high_count = high_count
         # as many bits of the slope as leave the product of any valid count below 2**30
         largest = max(abs(low_count - zero_count), abs(high_count - zero_count), 1)
-        slope = per_count * (1 << FINE_BITS)
+        slope = per_count * (1 << Q20_BITS)
         self._fine_shift = 0
         while self._fine_shift < 24 and abs(slope) * largest < 1 << 28:
             slope *= 2
@@ -247,7 +247,7 @@ class LinearSensor:
     def to_si(self, count):
         return (count - self._zero_count) * self._per_count
 
-    def to_fine(self, count):
+    def to_q20(self, count):
         """The same as an integer, in 2**-20 of the unit; allocates nothing."""
         return ((count - self._zero_count) * self._fine_slope + self._fine_half) >> self._fine_shift
 
@@ -268,8 +268,8 @@ class TableSensor:
     def to_si(self, count):
         return interpolate(self._counts, self._values, count)
 
-    def to_fine(self, count):
-        return fine(self.to_si(count))
+    def to_q20(self, count):
+        return to_q20(self.to_si(count))
 
     def valid(self, count):
         return self._counts[0] <= count <= self._counts[-1]

@@ -6,7 +6,7 @@ after the start, so that every runtime gives the same microamperes. Pressures ab
 of a command: on boards with words of 4 bytes they take heap, here as in whatever made the command.
 """
 
-from caudal.hal.core.fixed_point import BITS, FINE_BITS, ONE, Gain
+from caudal.hal.core.fixed_point import BITS, ONE, Q20_BITS, Gain
 from caudal.hal.core.maps import ValveMap, clamp
 
 _EXTRA = 8  # bits that the sum keeps below a microampere, or it would stall short of a small error
@@ -33,7 +33,7 @@ class PressureMap(ValveMap):
         if count is None:
             self._measured_pa = None
         else:
-            self._measured_pa = (sensor.to_fine(count) + (1 << (FINE_BITS - 1))) >> FINE_BITS
+            self._measured_pa = (sensor.to_q20(count) + (1 << (Q20_BITS - 1))) >> Q20_BITS
 
     def to_device(self, pressure):
         if pressure <= 0:
@@ -47,8 +47,8 @@ class PressureMap(ValveMap):
         low_ua = max(current_ua - self._trim_ua, 0)
         high_ua = min(current_ua + self._trim_ua, self._high_ua)
         most = self._trim_ua << _EXTRA
-        total = clamp(self._sum + self._ki.of(error_pa), -most, most)
-        current_ua += self._kp.of(error_pa)
+        total = clamp(self._sum + self._ki.apply(error_pa), -most, most)
+        current_ua += self._kp.apply(error_pa)
         # The sum only moves where it does not push further into a limit.
         asked_ua = current_ua + ((total + _HALF) >> _EXTRA)
         if low_ua <= asked_ua <= high_ua or (asked_ua > high_ua) != (total > self._sum):

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from caudal.hal.core.board import Board
-from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.hal.core.fixed_point import ONE, to_q14_or_none
 from caudal.onboard.chain.arrays import solved
 from caudal.onboard.chain.barriers import BarrierRows, Clearance, JointLimits, stacked
 from caudal.onboard.chain.estimate import ChainEstimator
@@ -179,7 +179,7 @@ class TaskPriorityControl:
             one.integrate(state.free and missed <= MET * float(np.linalg.norm(demand)) + MET_LEAST)
         self._served[0].missed = self.solver.missed[0]
         for channel, value in zip(self._thrusters.channels, thrust.tolist(), strict=True):
-            state.commands[channel] = fixed(value)
+            state.commands[channel] = to_q14_or_none(value)
         self._command_valves(state)
         self._expect_acceleration()
         self._diagnose(barriers)
@@ -217,7 +217,7 @@ class TaskPriorityControl:
         measured = self._estimator.pressures.tolist()
         pressures = self.posture.pressures(self._rest(), commanded, measured, lost)
         for channel, value in zip(self._valves, pressures, strict=True):
-            state.commands[channel] = fixed(value)
+            state.commands[channel] = to_q14_or_none(value)
 
     def _rest(self) -> list[float]:
         """Bend vectors at which the joints would rest without load."""

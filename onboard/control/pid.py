@@ -1,11 +1,11 @@
 """PID with anti-windup: returns its output and keeps a record of how it got there. Portable.
 
-`Pid` is for floats, `FinePid` for integers in 2**-20 of their units.
+`Pid` is for floats, `Q20Pid` for integers in 2**-20 of their units.
 """
 
-from caudal.hal.core.fixed_point import Gain, fine
+from caudal.hal.core.fixed_point import Gain, to_q20
 
-_EXTRA = 6  # bits that a FinePid's integral keeps below its unit, or it would stall short of a small error
+_EXTRA = 6  # bits that a Q20Pid's integral keeps below its unit, or it would stall short of a small error
 
 
 class Pid:
@@ -38,11 +38,11 @@ class Pid:
         return not self.saturated or (output > 0) != grows
 
 
-class FinePid(Pid):
+class Q20Pid(Pid):
     """The same law; a step allocates nothing on a microcontroller."""
 
     def __init__(self, kp, ki, kd, limit, rate_hz):
-        super().__init__(kp, ki, kd, fine(limit), rate_hz)
+        super().__init__(kp, ki, kd, to_q20(limit), rate_hz)
         self._kp = Gain(kp)
         self._ki = Gain(ki / rate_hz * (1 << _EXTRA))
         self._kd = Gain(kd)
@@ -55,9 +55,9 @@ class FinePid(Pid):
         self._integral = 0  # with its extra bits
 
     def step(self, error, rate=0, feed_forward=0):
-        self.p = self._kp.of(error)
-        self.d = -self._kd.of(rate)
-        integral = self._integral + self._ki.of(error)
+        self.p = self._kp.apply(error)
+        self.d = -self._kd.apply(rate)
+        integral = self._integral + self._ki.apply(error)
         output = feed_forward + self.p + (integral >> _EXTRA) + self.d
         if self._may_move(output, integral > self._integral):
             self._integral = integral

@@ -11,7 +11,7 @@ does not follow never.
 
 import math
 
-from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.hal.core.fixed_point import ONE, to_q14_or_none
 from caudal.onboard.control.allocation import Allocation
 from caudal.onboard.control.matrix import times
 from caudal.onboard.control.motion import Motion
@@ -47,18 +47,18 @@ class PoseHold:
 
     def step(self, state):
         estimate = state.estimate
-        if estimate.x_m is None or estimate.heading_rad is None or state.want.heading_rad is None:
+        if estimate.x_m is None or estimate.heading_rad is None or state.setpoint.heading_rad is None:
             for i in self._channels:
                 state.commands[i] = 0
             return
         self._drop(state.not_following)
-        self._compare(estimate, state.want)
+        self._compare(estimate, state.setpoint)
         if not state.free or state.mode == SURFACE:  # nothing moves by it: nothing to learn from
             self.reset()
         self._ask(estimate)
         self.allocation.forces(self.wrench)
         for k in range(len(self._channels)):
-            state.commands[self._channels[k]] = fixed(self.allocation.force[k])
+            state.commands[self._channels[k]] = to_q14_or_none(self.allocation.force[k])
 
     def _drop(self, not_following):
         """Plan round thrusters that are found dead."""

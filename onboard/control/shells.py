@@ -8,7 +8,7 @@ small (`rate_s`). Lobes add a slow hand: a turned shell dips one in on one side,
 a lasting torque (`trim_per_s`). Portable; integers in 2**-20 rad, so that a tick allocates nothing.
 """
 
-from caudal.hal.core.fixed_point import FINE_BITS, Gain, coarse, fine
+from caudal.hal.core.fixed_point import Q20_BITS, Gain, q20_to_q14, to_q20
 from caudal.hal.core.maps import clamp
 
 LASTING_S = 2.0  # a roll that lasts longer is trimmed, not damped
@@ -22,9 +22,9 @@ class Shells:
         self._damp = Gain(settings["damp_per_s"] / rate_hz)
         self._leak = Gain(1 / (settings["leak_s"] * rate_hz))
         self._trim = Gain(settings["trim_per_s"] / rate_hz)
-        self._limit = fine(settings["limit_rad"])
-        self._trim_limit = fine(settings["trim_limit_rad"])
-        self._level = fine(settings["level_deg"] * 0.017453292519943295)
+        self._limit = to_q20(settings["limit_rad"])
+        self._trim_limit = to_q20(settings["trim_limit_rad"])
+        self._level = to_q20(settings["level_deg"] * 0.017453292519943295)
         self._settle_ticks = int(LASTING_S * rate_hz + 0.5)
         self._lasting = 0  # with its extra bits
         self._damping = 0
@@ -32,27 +32,29 @@ class Shells:
 
     @property
     def damp_rad(self):
-        return self._damping / (1 << FINE_BITS)
+        return self._damping / (1 << Q20_BITS)
 
     @property
     def trim_rad(self):
-        return self._trimming / (1 << FINE_BITS)
+        return self._trimming / (1 << Q20_BITS)
 
     def step(self, state):
-        roll = state.estimate.fine("roll_rad")
-        rate = state.estimate.fine("roll_rate_rad_s")
+        roll = state.estimate.q20("roll_rad")
+        rate = state.estimate.q20("roll_rate_rad_s")
         angle = 0
         if roll is not None:
             off = roll - self._level
             self._lasting += ((off << _EXTRA) - self._lasting) // self._settle_ticks
             quick = off - (self._lasting >> _EXTRA)
-            damping = self._damping - self._leak.of(self._damping) + self._damp.of(quick)
+            damping = self._damping - self._leak.apply(self._damping) + self._damp.apply(quick)
             self._damping = clamp(damping, -self._limit, self._limit)
-            self._trimming = clamp(self._trimming - self._trim.of(off), -self._trim_limit, self._trim_limit)
+            self._trimming = clamp(
+                self._trimming - self._trim.apply(off), -self._trim_limit, self._trim_limit
+            )
             angle = self._damping + self._trimming
         if rate is not None:
-            angle -= self._rate.of(rate)
+            angle -= self._rate.apply(rate)
         angle = clamp(angle, -self._limit, self._limit)
-        command = coarse(angle)
+        command = q20_to_q14(angle)
         for joint in self._joints:
             state.commands[joint] = command

@@ -4,7 +4,7 @@ Two stages. `SwimInverse` turns wanted acceleration and turn rate into frequency
 settings to the gait and swims it. Portable.
 """
 
-from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.hal.core.fixed_point import ONE, to_q14, to_q14_or_none
 from caudal.onboard.core.failsafe import SLOW
 
 
@@ -13,14 +13,14 @@ class SwimInverse:
         self._law = law
 
     def step(self, state):
-        self._law.invert(state.want, state.estimate.speed_m_s or 0.0)
+        self._law.invert(state.setpoint, state.estimate.speed_m_s or 0.0)
 
 
 class Tail:
     def __init__(self, gait, frequency_max_hz, deflection_max_rad):
         self.gait = gait
-        self._frequency_max = fixed(frequency_max_hz)
-        self._deflection_max = fixed(deflection_max_rad)
+        self._frequency_max = to_q14(frequency_max_hz)
+        self._deflection_max = to_q14(deflection_max_rad)
         self._frequency_hz = self._amplitude = self._deflection_rad = None  # asked last
         self._slow = False
         self.limit(None, ONE)
@@ -37,7 +37,7 @@ class Tail:
         self._frequency_hz = None
 
     def ask(self, state):
-        want = state.want
+        want = state.setpoint
         if self._slow != (state.action == SLOW):
             self._slow = not self._slow
             self._frequency_hz = None
@@ -53,7 +53,11 @@ class Tail:
         self._frequency_hz = want.frequency_hz
         self._amplitude = want.amplitude
         self._deflection_rad = want.deflection_rad
-        self._ask(fixed(want.frequency_hz), fixed(want.amplitude), fixed(want.deflection_rad))
+        self._ask(
+            to_q14_or_none(want.frequency_hz),
+            to_q14_or_none(want.amplitude),
+            to_q14_or_none(want.deflection_rad),
+        )
 
     def _ask(self, frequency, amplitude, deflection):
         if self._slow and frequency is not None:

@@ -12,7 +12,7 @@ Integers, in counts of a command, and nothing allocated; thrusters go by their t
 import math
 
 from caudal.hal.core.build import UNITS
-from caudal.hal.core.fixed_point import coarse, fixed
+from caudal.hal.core.fixed_point import q20_to_q14, to_q14
 
 _BACK = 8  # ticks that take one back
 _TRUST = 4  # this part of found_s it has to follow, away from where it was stuck, to be trusted again
@@ -27,7 +27,7 @@ class Observer:
         self.marked = False
         self._stays = actuator.map.stays
         self._alpha = int((1 - math.exp(-1 / (rate_hz * max(settings["lag_s"], 1e-4)))) * 1024 + 0.5)
-        self._off = fixed(settings["off_" + UNITS[settings["map"]]])
+        self._off = to_q14(settings["off_" + UNITS[settings["map"]]])
         self._away = self._off * 3 // 2
         found = max(int(settings["found_s"] * rate_hz + 0.5), 1)
         self._most = found * _BACK
@@ -41,7 +41,7 @@ class Observer:
 
     def heard(self, board):
         """What the sensor says of it, in counts of its command; None: nothing new."""
-        return coarse(board.fine_reading(self.sensor)) if board.age[self.sensor] == 0 else None
+        return q20_to_q14(board.q20_reading(self.sensor)) if board.age[self.sensor] == 0 else None
 
     def step(self, board, told):
         heard = self.heard(board)

@@ -6,7 +6,7 @@ allocates nothing. Portable: CPython and MicroPython.
 """
 
 from caudal.hal.core.board import NEVER
-from caudal.hal.core.fixed_point import Gain, fine
+from caudal.hal.core.fixed_point import Gain, to_q20
 from caudal.onboard.core import modes
 
 TURN = 6588397  # 2 pi, fine
@@ -63,13 +63,13 @@ def _silence(settings, board, rate_hz, available):
 def _outside(settings, board, rate_hz, available):
     """A reading lies below `low` or above `high`; of one that has fallen silent nothing is known."""
     sensors = [board.sensor(name) for name in settings["sensors"]]
-    low = fine(settings["low"])
-    high = fine(settings["high"])
+    low = to_q20(settings["low"])
+    high = to_q20(settings["high"])
 
     def cause(state):
         silent = False
         for index in sensors:
-            reading = board.fine_reading(index)
+            reading = board.q20_reading(index)
             if reading is None:
                 silent = silent or board.age[index] < NEVER
             elif (low is not None and reading < low) or (high is not None and reading > high):
@@ -81,13 +81,13 @@ def _outside(settings, board, rate_hz, available):
 
 def _tilted(settings, board, rate_hz, available):
     """Roll or pitch, either way, is more than allowed; of one that has fallen silent nothing is known."""
-    limit = fine(settings["limit_deg"] * 0.017453292519943295)
+    limit = to_q20(settings["limit_deg"] * 0.017453292519943295)
     sensors = [board.sensor(name) for name in settings["sensors"]]
 
     def cause(state):
         silent = False
         for index in sensors:
-            reading = board.fine_reading(index)
+            reading = board.q20_reading(index)
             if reading is None:
                 silent = silent or board.age[index] < NEVER
             elif not -limit <= reading <= limit:
@@ -118,15 +118,15 @@ class _Pair:
         self._board = board
         self._angle = board.sensor(angle)
         self._rate = board.sensor(rate)
-        self._limit = fine(limit_rad)
+        self._limit = to_q20(limit_rad)
         self._dt = Gain(1 / rate_hz)
         self._forget = Gain(1 / (FORGET_S * rate_hz))
         self._before = None
         self._apart = 0
 
     def apart(self):
-        angle = self._board.fine_reading(self._angle)
-        rate = self._board.fine_reading(self._rate)
+        angle = self._board.q20_reading(self._angle)
+        rate = self._board.q20_reading(self._rate)
         if angle is None or rate is None:
             self._before = None
             self._apart = 0
@@ -137,7 +137,7 @@ class _Pair:
                 turned -= TURN
             elif turned < -(TURN // 2):
                 turned += TURN
-            self._apart += turned - self._dt.of(rate) - self._forget.of(self._apart)
+            self._apart += turned - self._dt.apply(rate) - self._forget.apply(self._apart)
         self._before = angle
         return not -self._limit <= self._apart <= self._limit
 

@@ -1,6 +1,6 @@
 """Thrusters that do not follow, by their turns; and a short push now and then once one is marked. Portable; floats."""
 
-from caudal.hal.core.fixed_point import fixed
+from caudal.hal.core.fixed_point import to_q14
 from caudal.onboard.core.actuator_monitor import Observer
 
 PROBE_EVERY_S = 5.0
@@ -20,7 +20,7 @@ class TurnsObserver(Observer):
         if board.age[self.sensor]:
             return None
         turns = board.reading(self.sensor)
-        return fixed((self._ahead if self._should >= 0 else self._back) * turns * turns)
+        return to_q14((self._ahead if self._should >= 0 else self._back) * turns * turns)
 
     def first(self, heard):
         return 0

@@ -5,7 +5,7 @@ The loop hands it from stage to stage: estimators fill `estimate`, guidance fill
 """
 
 from caudal.hal.core.board import NEVER
-from caudal.hal.core.fixed_point import fine
+from caudal.hal.core.fixed_point import to_q20_or_none
 from caudal.onboard.core.modes import AUTO
 
 
@@ -36,12 +36,12 @@ class Estimate:
         self.depth_nis = None
         self.heading_nis = None
 
-    def fine(self, field):
+    def q20(self, field):
         """One of the fields as an integer, in 2**-20 of its unit."""
-        return fine(getattr(self, field))
+        return to_q20_or_none(getattr(self, field))
 
 
-class Want:
+class Setpoint:
     """What guidance wants next: the motion, and the tail settings the controller makes of it."""
 
     FIELDS = (
@@ -67,7 +67,7 @@ class Want:
         self.deflection_rad = 0.0
         self.beat = None  # these three in fixed point, where they were known beforehand
         self.depth_m = None  # None: where it is when it is asked first
-        self.depth_fine = None  # the same in 2**-20 m, once somebody has made it
+        self.depth_q20 = None  # the same in 2**-20 m, once somebody has made it
         self.x_m = None  # of vehicles that hold any pose
         self.y_m = None
         self.heading_rad = None
@@ -101,6 +101,6 @@ class State:
         self.mission_asks = None  # the mode that it wants from the next tick on
         self.not_following = [False] * len(board.actuators)  # actuators found not to do what they are told
         self.estimate = Estimate()
-        self.want = Want()
+        self.setpoint = Setpoint()
         self.commands = [0] * len(board.actuators)
         self.outputs = [None] * len(board.actuators)

@@ -51,6 +51,6 @@ class ReadEstimate(Estimate):
             raise AttributeError(field)
         return self._board.reading(self._sensors[field])
 
-    def fine(self, field):
+    def q20(self, field):
         index = self._sensors.get(field)
-        return None if index is None else self._board.fine_reading(index)
+        return None if index is None else self._board.q20_reading(index)

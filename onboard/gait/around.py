@@ -11,7 +11,7 @@ If the wave alone needs more room or speed than they have, it is made smaller or
 its own wave: only so can it show that it follows again. Portable; a tick is integer arithmetic and allocates nothing.
 """
 
-from caudal.hal.core.fixed_point import BITS, ONE, coarse
+from caudal.hal.core.fixed_point import BITS, ONE, q20_to_q14
 from caudal.onboard.gait.phase import Lag
 
 _NEARLY = 64  # counts: a weight below this has run out
@@ -92,9 +92,9 @@ class Around:
 
     def _heard(self, k):
         """Where a jammed joint stands."""
-        reading = self._board.fine_reading(self._sensors[k])
+        reading = self._board.q20_reading(self._sensors[k])
         if reading is not None:
-            self._angles[k].target = coarse(reading)
+            self._angles[k].target = q20_to_q14(reading)
         return self._angles[k].step()
 
     def _plan(self, state):
@@ -104,8 +104,8 @@ class Around:
         for joint in self._gait.joints:
             jammed = state.not_following[joint]
             if jammed and not self._jammed[k]:
-                reading = self._board.fine_reading(self._sensors[k])
-                self._angles[k].jump(0 if reading is None else coarse(reading))
+                reading = self._board.q20_reading(self._sensors[k])
+                self._angles[k].jump(0 if reading is None else q20_to_q14(reading))
             self._jammed[k] = jammed
             if jammed:
                 self._planned = True

@@ -10,7 +10,7 @@ angles come from is the vehicle file's `source`: "table" or "cpg". The turning o
 joints (for a tail of four, half each on joints 1 and 2). Portable; a tick is integer arithmetic alone.
 """
 
-from caudal.hal.core.fixed_point import BITS, ONE, fixed
+from caudal.hal.core.fixed_point import BITS, ONE, to_q14
 from caudal.onboard.gait.phase import MASK, Lag
 
 
@@ -23,7 +23,7 @@ class Gait:
         self.amplitude = Lag(convergence_per_s, rate_hz)
         self.turn = Lag(convergence_per_s, rate_hz)
         self.shape = shape
-        self.share = [fixed(share) for share in turn_share]
+        self.share = [to_q14(share) for share in turn_share]
         self._rate_hz = rate_hz
 
     def ask(self, frequency, amplitude, turn):

@@ -3,7 +3,7 @@
 Made from a wave once, in floats; what the two gait sources need of it is kept as integers. Portable.
 """
 
-from caudal.hal.core.fixed_point import fixed
+from caudal.hal.core.fixed_point import to_q14
 from caudal.onboard.gait.phase import phase_of
 from caudal.onboard.gait.undulation import Undulation
 from caudal.onboard.gait.wave import Wave, first_harmonic
@@ -13,9 +13,9 @@ class Shape:
     def __init__(self, table):
         self.joints = len(table[0])
         self.rows = len(table)
-        self.angles = [fixed(angle) for row in table for angle in row]  # row after row
+        self.angles = [to_q14(angle) for row in table for angle in row]  # row after row
         harmonics = first_harmonic(table)
-        self.amplitudes = [fixed(amplitude) for amplitude, _ in harmonics]
+        self.amplitudes = [to_q14(amplitude) for amplitude, _ in harmonics]
         self.leads = [phase_of(lead_rad) for _, lead_rad in harmonics]
 
 

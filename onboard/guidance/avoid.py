@@ -32,8 +32,8 @@ class BumperRecoil:
             self._left = self._steps
 
     def step(self, state):
-        state.want.reverse = self._left > 0
+        state.setpoint.reverse = self._left > 0
         if self._left:
             self._left -= 1
-            state.want.acceleration_m_s2 = -self._brake_m_s2
-            state.want.turn_rate_rad_s = 0.0
+            state.setpoint.acceleration_m_s2 = -self._brake_m_s2
+            state.setpoint.turn_rate_rad_s = 0.0

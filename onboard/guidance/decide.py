@@ -65,8 +65,8 @@ class Decider:
                     best_goal_m_s = goal_m_s
                     best_turn = turn
         self._turn = best_turn
-        state.want.turn_rate_rad_s = best_turn
-        state.want.acceleration_m_s2 = self._acceleration(now_m_s, best_goal_m_s)
+        state.setpoint.turn_rate_rad_s = best_turn
+        state.setpoint.acceleration_m_s2 = self._acceleration(now_m_s, best_goal_m_s)
 
     def _acceleration(self, now_m_s, goal_m_s):
         wanted = (goal_m_s - now_m_s) / self._speed_lag_s

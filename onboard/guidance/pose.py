@@ -35,7 +35,7 @@ class PoseTask:
         self._dt = 1 / guide_hz
 
     def step(self, state):
-        estimate, want = state.estimate, state.want
+        estimate, want = state.estimate, state.setpoint
         if estimate.x_m is None or estimate.heading_rad is None:
             return
         if want.heading_rad is None:
@@ -49,7 +49,7 @@ class PoseTask:
 
     def begin(self, state):
         """Another mode has had the vehicle: want what it has, and go on from there."""
-        want = state.want
+        want = state.setpoint
         want.heading_rad = None
         want.roll_rad = want.pitch_rad = 0.0
         for k in range(4):
@@ -67,7 +67,7 @@ class Hold(PoseTask):
         self._goal = settings["pose"]
 
     def lead(self, state):
-        estimate, want = state.estimate, state.want
+        estimate, want = state.estimate, state.setpoint
         if self._goal is None:
             self._goal = [want.x_m, want.y_m, want.depth_m, want.heading_rad]
         approach(want, self._goal, self._cruise, self._dt)
@@ -91,7 +91,7 @@ class Follow(PoseTask):
         self._near_s = 0.0
 
     def lead(self, state):
-        estimate, want, free = state.estimate, state.want, state.free
+        estimate, want, free = state.estimate, state.setpoint, state.free
         if not self._joined:
             goal = self.trajectory.pose
             approach(want, goal, self._cruise, self._dt)
@@ -169,7 +169,7 @@ class Manual(PoseTask):
         while self._next < len(self._rows) and self._rows[self._next]["at_s"] <= self._time_s:
             self._stick = self._rows[self._next]["stick"]
             self._next += 1
-        self._sticks.move(state.estimate, state.want, self._stick)
+        self._sticks.move(state.estimate, state.setpoint, self._stick)
         self._time_s += self._dt
 
 
@@ -198,7 +198,7 @@ class Pilot(PoseTask):
         if self._left_s <= 0.0 or near:
             self._pick()
         self._lean(estimate)
-        self._sticks.move(estimate, state.want, self._stick)
+        self._sticks.move(estimate, state.setpoint, self._stick)
 
     def _pick(self):
         self._left_s = self._change_s * (0.5 + self._draw())

@@ -18,7 +18,7 @@ class ManualMode(PoseTask):
         self._sticks.rest()
 
     def lead(self, state):
-        self._sticks.move(state.estimate, state.want, state.sticks)
+        self._sticks.move(state.estimate, state.setpoint, state.sticks)
 
 
 class HoldMode(PoseTask):
@@ -33,7 +33,7 @@ class HoldMode(PoseTask):
         self._goal = None
 
     def lead(self, state):
-        want = state.want
+        want = state.setpoint
         if self._goal is None:
             self._goal = [want.x_m, want.y_m, want.depth_m, want.heading_rad]
         approach(want, self._goal, self._cruise, self._dt)
@@ -53,7 +53,7 @@ class GoTo(PoseTask):
         self._asked = None
 
     def lead(self, state):
-        want = state.want
+        want = state.setpoint
         if self._asked is not state.place:
             self._asked = state.place
             here = (want.x_m, want.y_m, want.depth_m, want.heading_rad)
@@ -73,8 +73,8 @@ class MissionMode(PoseTask):
         goal = self._visits.goal(state)
         if goal is None:
             return
-        goal = (goal[0], goal[1], goal[2], state.want.heading_rad)
-        approach(state.want, goal, self._cruise, self._dt)
+        goal = (goal[0], goal[1], goal[2], state.setpoint.heading_rad)
+        approach(state.setpoint, goal, self._cruise, self._dt)
         self.error_m = off_m(state.estimate, goal)
 
 

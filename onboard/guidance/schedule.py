@@ -1,6 +1,6 @@
 """Tail settings by time: a table of rows. Portable."""
 
-from caudal.hal.core.fixed_point import fine, fixed
+from caudal.hal.core.fixed_point import to_q14, to_q20_or_none
 
 
 class Schedule:
@@ -40,19 +40,19 @@ class _ScheduleRow:
         self._frequency_hz = row["frequency_hz"]
         self._amplitude = row["amplitude"]
         self._deflection_rad = row["deflection_deg"] * 0.017453292519943295
-        self._beat = (fixed(self._frequency_hz), fixed(self._amplitude), fixed(self._deflection_rad))
+        self._beat = (to_q14(self._frequency_hz), to_q14(self._amplitude), to_q14(self._deflection_rad))
         self._depth_m = row["depth_m"]
-        self._depth_fine = fine(self._depth_m)
+        self._depth_q20 = to_q20_or_none(self._depth_m)
         self._hold = [(board.actuator(name), value) for name, value in row["hold"]]
 
     def say(self, state):
-        want = state.want
+        want = state.setpoint
         want.frequency_hz = self._frequency_hz
         want.amplitude = self._amplitude
         want.deflection_rad = self._deflection_rad
         want.beat = self._beat
         if self._depth_m is not None:
             want.depth_m = self._depth_m
-            want.depth_fine = self._depth_fine
+            want.depth_q20 = self._depth_q20
         for index, command in self._hold:
             state.commands[index] = command

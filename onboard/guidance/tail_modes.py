@@ -1,6 +1,6 @@
 """Modes of a vehicle that swims with its tail: sticks, rest, and the beat that takes it up. Portable."""
 
-from caudal.hal.core.fixed_point import fixed
+from caudal.hal.core.fixed_point import to_q14
 
 
 class FixedBeat:
@@ -9,7 +9,7 @@ class FixedBeat:
     def __init__(self, frequency_hz):
         self._frequency_hz = frequency_hz
         self._amplitude = 1.0 if frequency_hz else 0.0
-        self._beat = (fixed(frequency_hz), fixed(self._amplitude), 0)
+        self._beat = (to_q14(frequency_hz), to_q14(self._amplitude), 0)
         self._again = False
 
     def changed(self):
@@ -17,7 +17,7 @@ class FixedBeat:
         self._again = True
 
     def begin(self, state):
-        want = state.want
+        want = state.setpoint
         want.frequency_hz = self._frequency_hz
         want.amplitude = self._amplitude
         want.deflection_rad = 0.0
@@ -38,16 +38,16 @@ class TailSticks:
         self._depth_m = settings["depth_m_s"] / guide_hz
 
     def begin(self, state):
-        state.want.beat = None
+        state.setpoint.beat = None
 
     def step(self, state):
-        want, sticks = state.want, state.sticks
+        want, sticks = state.setpoint, state.sticks
         want.frequency_hz = sticks[0] * self._frequency_hz
         want.amplitude = 1.0 if sticks[0] else 0.0
         want.deflection_rad = sticks[3] * self._deflection_rad
         if want.depth_m is not None and sticks[2]:
             want.depth_m = max(want.depth_m - sticks[2] * self._depth_m, 0.0)
-            want.depth_fine = None
+            want.depth_q20 = None
 
 
 class Guided:
@@ -58,7 +58,7 @@ class Guided:
         self._inverse = inverse
 
     def begin(self, state):
-        state.want.beat = None
+        state.setpoint.beat = None
 
     def step(self, state):
         self._cycle.step(state)

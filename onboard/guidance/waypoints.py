@@ -65,9 +65,9 @@ class SwimTo:
         if goal is None or estimate.x_m is None or estimate.heading_rad is None:
             self.speed_m_s = self.turn_rad_s = 0.0
             return
-        if goal[2] is not None and state.want.depth_m != goal[2]:
-            state.want.depth_m = goal[2]
-            state.want.depth_fine = None
+        if goal[2] is not None and state.setpoint.depth_m != goal[2]:
+            state.setpoint.depth_m = goal[2]
+            state.setpoint.depth_q20 = None
         dx, dy = goal[0] - estimate.x_m, goal[1] - estimate.y_m
         self.error_m = math.sqrt(dx * dx + dy * dy)
         done = self._visits is None or state.mission_at >= len(state.mission)

@@ -11,7 +11,7 @@ Counts, lateness and orders are all that a loop depends on: from them a replay g
 from caudal.hal.core.fixed_point import ONE
 from caudal.onboard.core.loop import Loop
 from caudal.onboard.core.modes import AUTO, NAMES
-from caudal.onboard.core.state import Estimate, Want
+from caudal.onboard.core.state import Estimate, Setpoint
 from caudal.onboard.log.recorder import LogWriter
 
 LOOP_FIELDS = ("tick", "late_us", "cost_us", "armed", "failsafes", "action", "mode")
@@ -26,7 +26,7 @@ class TickLog:
         self._counts = recorder.topic(f"/{name}/counts", [("int32", s.name) for s in board.sensors])
         self._commands = recorder.topic(f"/{name}/commands", [("float64", a.name) for a in board.actuators])
         self._outputs = recorder.topic(f"/{name}/outputs", [("int32", a.name) for a in board.actuators])
-        fields = [f"is_{field}" for field in Estimate.FIELDS] + [f"want_{field}" for field in Want.FIELDS]
+        fields = [f"is_{field}" for field in Estimate.FIELDS] + [f"want_{field}" for field in Setpoint.FIELDS]
         self._state = recorder.topic(f"/{name}/state", [("float64", field) for field in fields])
         self._timing = recorder.topic(f"/{name}/loop", [("int32", field) for field in LOOP_FIELDS])
         self._accounts = [
@@ -45,13 +45,13 @@ class TickLog:
     def write(self, time_ns: int, cost_us: int = 0) -> None:
         """After each tick."""
         loop, state = self._loop, self._loop.state
-        board, estimate, want = loop.board, state.estimate, state.want
+        board, estimate, want = loop.board, state.estimate, state.setpoint
         self._counts.write(time_ns, board.counts)
         self._commands.write(time_ns, [None if c is None else c / ONE for c in state.outputs])
         self._outputs.write(time_ns, board.outputs)
         self._state.write(
             time_ns,
-            [getattr(estimate, f) for f in Estimate.FIELDS] + [getattr(want, f) for f in Want.FIELDS],
+            [getattr(estimate, f) for f in Estimate.FIELDS] + [getattr(want, f) for f in Setpoint.FIELDS],
         )
         for topic, account in self._accounts:
             topic.write(time_ns, account.values)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from caudal.hal.core.build import UNITS
-from caudal.hal.core.fixed_point import fixed
+from caudal.hal.core.fixed_point import to_q14
 from caudal.hal.tables.types import NotNegative, Positive, Table, Wide
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard.tables.scenario import SteeringTable
@@ -80,8 +80,8 @@ def _lowered(table: SurfaceTable) -> Surface:
     return Surface(
         by=table.by,
         frequency_hz=table.frequency_hz,
-        commands=[(name, fixed(value)) for name, value in table.commands.items()],
-        drop=[(name, fixed(value)) for name, value in table.drop.items()],
+        commands=[(name, to_q14(value)) for name, value in table.commands.items()],
+        drop=[(name, to_q14(value)) for name, value in table.drop.items()],
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import asdict, replace
 
-from caudal.hal.core.fixed_point import fixed
+from caudal.hal.core.fixed_point import to_q14
 from caudal.hal.tables.channels import Actuator, Channels, Sensor
 from caudal.hal.tables.types import Table, named
 from caudal.hal.vehicle_file.reader import VehicleFile
@@ -206,7 +206,7 @@ def _lowered(
 
 
 def _lowered_row(row: RowTable) -> Row:
-    return Row(**(asdict(row) | {"hold": [(name, fixed(value)) for name, value in row.hold.items()]}))
+    return Row(**(asdict(row) | {"hold": [(name, to_q14(value)) for name, value in row.hold.items()]}))
 
 
 def _able(scenario: Any) -> tuple[type, ...]:

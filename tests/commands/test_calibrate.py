@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from caudal.hal.core.build import build_map
-from caudal.hal.core.fixed_point import fixed
+from caudal.hal.core.fixed_point import to_q14
 from caudal.hal.pi.driver import PiDriver
 from caudal.hal.pi.pca9685 import Scale
 from caudal.tools.calibrate import test_stand
@@ -155,7 +155,7 @@ def test_servo_calibration_finds_trim_scale_and_direction(room):
     assert found["direction"] == -1
     servo = build_map(open_pi_vehicle(str(room.file), []).actuator("tail_1"))
     for degrees in (-40, 0, 25):  # the vehicle's map compared with the joint
-        assert angle_of(servo.to_device(fixed(math.radians(degrees)))) == pytest.approx(degrees, abs=0.6)
+        assert angle_of(servo.to_device(to_q14(math.radians(degrees)))) == pytest.approx(degrees, abs=0.6)
 
 
 def test_servo_calibration_pulses_only_its_servo_and_only_after_yes(room):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caudal.hal.core.build import build_curve, build_map
-from caudal.hal.core.fixed_point import fixed
+from caudal.hal.core.fixed_point import to_q14
 from caudal.hal.tables import channels as hal_spec
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.tools.cli.main import main
@@ -169,7 +169,7 @@ def test_written_motor_gives_the_measured_force_at_each_set_point(thrust, tmp_pa
             one = build_map({**thruster, "nominal_v": volts})
             measured_n = bench[volts][:, 4]
             asked_n = np.linspace(measured_n.min(), measured_n.max(), 301)
-            given_n = np.interp([one.to_device(fixed(n)) for n in asked_n], PULSES_US, measured_n)
+            given_n = np.interp([one.to_device(to_q14(n)) for n in asked_n], PULSES_US, measured_n)
             error_n = np.sqrt(np.mean((asked_n - given_n) ** 2))
             assert error_n < 2 * NOISE_N
             said_n = row["inverse_rms_n" if kind == "polynomial" else "table_inverse_rms_n"]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.hal.core.fixed_point import ONE, to_q14
 from caudal.onboard.control.allocation import Allocation, thruster_matrix
 from caudal.tools.config.vehicle import open_vehicle
 
@@ -98,7 +98,7 @@ def test_through_whole_microseconds_a_saturated_wrench_keeps_its_direction_withi
     for wrench in rng.normal(size=(300, 6)) * [60, 60, 60, 8, 8, 15]:
         force = thrust.forces(wrench)
         if thrust.share < 1.0:
-            pulses = [a.map.to_device(fixed(n)) for a, n in zip(board.actuators, force, strict=True)]
+            pulses = [a.map.to_device(to_q14(n)) for a, n in zip(board.actuators, force, strict=True)]
             real = [a.map.force_n(us) for a, us in zip(board.actuators, pulses, strict=True)]
             made = np.array(thrust.b) @ real
             cosine = made @ wrench / np.linalg.norm(made) / np.linalg.norm(wrench)

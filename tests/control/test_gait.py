@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.hal.core.fixed_point import ONE, to_q14
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard import vehicles
 from caudal.onboard.gait.build import build_gait
@@ -54,7 +54,7 @@ def swim(gait, ticks: int) -> list[list[float]]:
 
 def steady(source: str, frequency_hz: float, amplitude: float = 1.0, turn_rad: float = 0.0):
     gait = new_gait(source)
-    gait.ask(fixed(frequency_hz), fixed(amplitude), fixed(turn_rad))
+    gait.ask(to_q14(frequency_hz), to_q14(amplitude), to_q14(turn_rad))
     swim(gait, STEADY_TICKS)
     return gait
 
@@ -107,7 +107,7 @@ def switched(name: str, phase: int):
     shift = start - gait.phases[0]
     gait.phases = [(own + shift) & MASK for own in gait.phases]
     lead = swim(gait, 3)
-    gait.ask(*[fixed(value) for value in after])
+    gait.ask(*[to_q14(value) for value in after])
     if reshaped:
         gait.reshape(OTHER_SHAPE)
     return gait, lead
@@ -209,8 +209,8 @@ def test_every_number_of_a_tick_fits_the_small_integers_of_a_32_bit_board(source
     gait.joints = list(JOINTS)
     top = SETTINGS["control"]
     for frequency_hz, turn_rad in ((1, 1), (-1, -1), (1, -1)):
-        frequency = fixed(frequency_hz * top["frequency_max_hz"])
-        gait.ask(Small(frequency), Small(ONE), Small(fixed(turn_rad * top["deflection_max_rad"])))
+        frequency = to_q14(frequency_hz * top["frequency_max_hz"])
+        gait.ask(Small(frequency), Small(ONE), Small(to_q14(turn_rad * top["deflection_max_rad"])))
         angles = swim(gait, 150)
         assert any(max(row) != 0 for row in angles)
     assert type(gait.frequency.value) is Small

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.hal.core.fixed_point import ONE, to_q14
 from caudal.onboard.core.failsafe import ACTIONS, DISARM, NEUTRAL, NONE, FailsafeMonitor, FailsafeRule
 from caudal.onboard.core.limiter import OutputLimiter
 from caudal.onboard.core.modes import TAIL
@@ -149,8 +149,8 @@ def test_commands_within_limits_and_slew_pass_unchanged(steps):
     state.armed = True
     command = 0
     for step in steps:
-        slew = fixed(12.0) // RATE_HZ
-        command = min(max(command + min(max(step, -slew), slew), fixed(-1.1)), fixed(1.1))
+        slew = to_q14(12.0) // RATE_HZ
+        command = min(max(command + min(max(step, -slew), slew), to_q14(-1.1)), to_q14(1.1))
         state.commands[0] = command
         limiter.step(state)
         assert state.outputs[0] == command

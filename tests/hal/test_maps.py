@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from caudal.hal.core.fixed_point import ONE, fixed, to_float
+from caudal.hal.core.fixed_point import ONE, to_float, to_q14
 from caudal.hal.core.maps import (
     LinearSensor,
     PolynomialCurve,
@@ -109,14 +109,14 @@ any_thruster = st.one_of(thrusters(polynomial_curves), thrusters(table_curves))
 @given(any_thruster, finite(-60, 60), finite(-60, 60))
 def test_a_thruster_pulse_never_falls_as_the_force_asked_grows(thruster, a, b):
     low, high = sorted((a, b))
-    assert thruster.to_device(fixed(low)) <= thruster.to_device(fixed(high))
+    assert thruster.to_device(to_q14(low)) <= thruster.to_device(to_q14(high))
 
 
 @given(any_thruster, finite(-60, 60))
 @settings(max_examples=60)
 def test_no_other_pulse_gives_a_force_nearer_to_the_one_asked(thruster, force_n):
-    force_n = to_float(fixed(force_n))
-    pulse_us = thruster.to_device(fixed(force_n))
+    force_n = to_float(to_q14(force_n))
+    pulse_us = thruster.to_device(to_q14(force_n))
     nearest_n = min(abs(thruster.force_n(other) - force_n) for other in range(1100, 1901))
     assert abs(abs(thruster.force_n(pulse_us) - force_n) - nearest_n) < 1e-9
 
@@ -125,8 +125,8 @@ def test_no_other_pulse_gives_a_force_nearer_to_the_one_asked(thruster, force_n)
 def test_what_was_asked_before_does_not_change_a_thrusters_pulse(thruster, forces_n):
     fresh = copy.deepcopy(thruster)
     for force_n in forces_n:
-        thruster.to_device(fixed(force_n))
-    assert thruster.to_device(fixed(forces_n[0])) == fresh.to_device(fixed(forces_n[0]))
+        thruster.to_device(to_q14(force_n))
+    assert thruster.to_device(to_q14(forces_n[0])) == fresh.to_device(to_q14(forces_n[0]))
 
 
 @given(any_thruster, st.integers(1100, 1900))
@@ -145,7 +145,7 @@ def test_a_thruster_pulse_is_whole_within_its_stops_and_outside_the_dead_band(th
 
 @given(any_thruster, finite(-60, 60))
 def test_a_thruster_never_pushes_against_what_was_asked(thruster, force_n):
-    assert thruster.force_n(thruster.to_device(fixed(force_n))) * force_n >= 0
+    assert thruster.force_n(thruster.to_device(to_q14(force_n))) * force_n >= 0
 
 
 @given(st.data(), finite(6, 20))
@@ -171,13 +171,13 @@ pressures = finite(0, 1e6)
 @given(valves(), pressures, pressures)
 def test_a_valve_current_never_falls_as_the_pressure_grows(valve, a, b):
     low, high = sorted((a, b))
-    assert valve[0].to_device(fixed(low)) <= valve[0].to_device(fixed(high))
+    assert valve[0].to_device(to_q14(low)) <= valve[0].to_device(to_q14(high))
 
 
 @given(valves(), pressures)
 def test_a_valve_pressure_comes_back_within_half_a_microampere(valve, pressure_pa):
     valve, crack_ua, high_ua = valve
-    current_ua = valve.to_device(fixed(pressure_pa))
+    current_ua = valve.to_device(to_q14(pressure_pa))
     assert type(current_ua) is int
     assert current_ua == 0 or crack_ua <= current_ua <= high_ua
     if current_ua < high_ua:

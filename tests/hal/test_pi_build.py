@@ -3,7 +3,7 @@
 import pytest
 
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import fixed
+from caudal.hal.core.fixed_point import to_q14
 from caudal.hal.emulated.wiring import EmulatedParts
 from caudal.hal.pi.build import build_driver
 from caudal.hal.tables import channels
@@ -76,7 +76,7 @@ class Bench:
             for worker in self.driver.workers:
                 worker.run_until(self._us)
             self.board.sense()
-            self.board.act([fixed(0.2), fixed(ask_pa)])
+            self.board.act([to_q14(0.2), to_q14(ask_pa)])
 
 
 @pytest.mark.parametrize("gives", [1.0, 0.8, 1.15])

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import fixed
+from caudal.hal.core.fixed_point import to_q14
 from caudal.hal.core.maps import LinearSensor, ValveMap
 from caudal.hal.core.pressure_loop import PressureMap
 from caudal.hal.tables import channels as hal_spec
@@ -78,7 +78,7 @@ class Bench:
         pressures_pa = []
         for _ in range(round(seconds * RATE_HZ)):
             self.board.sense()
-            self.board.act([None if asked_pa is None else fixed(asked_pa)])
+            self.board.act([None if asked_pa is None else to_q14(asked_pa)])
             pressures_pa.append(self.valve.pressure_pa)
         return pressures_pa
 
@@ -164,7 +164,7 @@ def test_off_is_no_current_at_once_and_the_next_pressure_starts_afresh():
     assert bench.hold(300e3, 1.0) == first.hold(300e3, 1.0)
 
 
-commands = st.one_of(st.none(), st.floats(0, 1e6).map(fixed), st.integers(-5, 1 << 40))
+commands = st.one_of(st.none(), st.floats(0, 1e6).map(to_q14), st.integers(-5, 1 << 40))
 counts = st.one_of(st.none(), st.integers(-(2**31), 2**31))
 
 

@@ -80,7 +80,7 @@ def run(path, scenario, ticks):
     loop.arm()
     bits = 0
     turns = 0
-    want = loop.state.want
+    want = loop.state.setpoint
     for _ in range(ticks):
         loop.tick()
         believed = loop.state.estimate

@@ -131,9 +131,9 @@ def test_a_scenario_that_swims_at_the_gaits_frequency_swims_at_the_new_one():
         loop = loop_of(settings_of("snake"), scenario)
         loop.arm()
         ticked(loop, 50)
-        assert loop.state.want.frequency_hz == sign * 1.0
+        assert loop.state.setpoint.frequency_hz == sign * 1.0
         assert send(loop, "set", "GAIT_FREQ", 1.5) is None
-        assert loop.state.want.frequency_hz == sign * 1.5
+        assert loop.state.setpoint.frequency_hz == sign * 1.5
 
 
 def test_a_limit_counts_at_once_for_a_pilot_whose_stick_rests():
@@ -154,7 +154,7 @@ def test_a_failsafes_threshold_is_set_and_its_count_goes_on():
     loop = build_loop(settings, settings["scenarios"]["station"], Noise(settings, 1))
     row = next(row for row in loop.monitor.rows if row.name == "battery_low")
     index = loop.board.sensor("battery")
-    loop.board.sensors[index].map.to_fine = lambda count: 14 << 20  # a battery of 14 V
+    loop.board.sensors[index].map.to_q20 = lambda count: 14 << 20  # a battery of 14 V
     ticked(loop, 5)
     assert not row.active and row._count == 0
     assert send(loop, "set", "FS_BATT_LOW", 14.5) is None

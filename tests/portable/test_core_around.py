@@ -3,7 +3,7 @@
 from bench_vehicle import BenchDriver, gait, sensor, servo, settings
 
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import ONE, fixed, to_float
+from caudal.hal.core.fixed_point import ONE, to_float, to_q14
 from caudal.onboard.control.tail import Tail
 from caudal.onboard.core.state import State
 from caudal.onboard.gait.around import Around
@@ -48,7 +48,7 @@ class Tailed:
 
     def swim(self, ticks, frequency_hz=1.0, turn_rad=0.0):
         """The joints' real angles, rad, tick by tick, and what the gait alone would have them do."""
-        want = self.state.want
+        want = self.state.setpoint
         want.frequency_hz, want.amplitude, want.deflection_rad = frequency_hz, 1.0, turn_rad
         ways = []
         plain = []
@@ -130,10 +130,10 @@ def test_a_joint_that_follows_again_gets_its_wave_back_and_no_command_ever_jumps
 def test_a_wave_that_needs_more_rate_or_room_than_there_is_gets_slower_or_smaller():
     slow = Tailed(slew_rad_s=2.0)
     slow.swim(300, frequency_hz=2.0)
-    assert abs(slow.tail.gait.frequency.value - fixed(2.0)) < 100
+    assert abs(slow.tail.gait.frequency.value - to_q14(2.0)) < 100
     slow.jam(2, 0.0)
     ways, _ = slow.swim(600, frequency_hz=2.0)
-    assert slow.tail.gait.frequency.value < fixed(1.0)
+    assert slow.tail.gait.frequency.value < to_q14(1.0)
     fastest = 0.0
     for a, b in zip(ways[300:], ways[301:]):
         fastest = max(fastest, max([abs(x - y) for x, y in zip(a, b)]) * RATE_HZ)
@@ -142,7 +142,7 @@ def test_a_wave_that_needs_more_rate_or_room_than_there_is_gets_slower_or_smalle
     small.swim(300)
     small.jam(2, 0.0)
     ways, _ = small.swim(400)
-    assert small.tail.gait.amplitude.value < fixed(0.95)
+    assert small.tail.gait.amplitude.value < to_q14(0.95)
     assert max([max([abs(angle) for angle in way]) for way in ways[200:]]) <= 0.3
     small.free(2)
     small.swim(400)

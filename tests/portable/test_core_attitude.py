@@ -3,7 +3,7 @@
 from bench_vehicle import BenchDriver, sensor, servo
 
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import fine
+from caudal.hal.core.fixed_point import to_q20
 from caudal.onboard.core.state import Estimate, State
 from caudal.onboard.estimate.attitude import AttitudeEstimator
 
@@ -93,12 +93,12 @@ def test_a_reading_is_the_same_as_an_integer():
     bench = Bench(roll="")
     numbers = bench.step(**COUNTS)
     for field, number in zip(FIELDS, numbers):
-        count = bench.state.estimate.fine(field)
-        assert count is None if number is None else abs(count - fine(number)) < 40, (
+        count = bench.state.estimate.q20(field)
+        assert count is None if number is None else abs(count - to_q20(number)) < 40, (
             field
         )  # of a slope of 15 bits
     bench.step(11, **NOTHING)
-    assert [bench.state.estimate.fine(field) for field in FIELDS] == [None] * 7
+    assert [bench.state.estimate.q20(field) for field in FIELDS] == [None] * 7
 
 
 def test_what_it_does_not_read_is_not_known():

@@ -4,7 +4,7 @@ from bench_vehicle import BenchDriver, raises, sensor, servo
 
 from caudal.hal.core.board import NEVER, Actuator, Board, Sensor
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import fixed
+from caudal.hal.core.fixed_point import to_q14
 from caudal.hal.core.maps import LinearSensor, PolynomialCurve, ServoMap, TableCurve, ThrusterMap, ValveMap
 
 
@@ -107,11 +107,11 @@ def test_a_thruster_follows_the_battery():
     board, driver = thruster_board()
     driver.counts["battery"] = 100  # 10 V
     board.sense()
-    board.act([fixed(5.0)])
+    board.act([to_q14(5.0)])
     assert driver.outputs == [1700]
     driver.counts["battery"] = 50  # 5 V: twice the pulse for the same force
     board.sense()
-    board.act([fixed(5.0)])
+    board.act([to_q14(5.0)])
     assert driver.outputs == [1900]
 
 
@@ -122,7 +122,7 @@ def test_a_lost_battery_reading_keeps_the_last_voltage():
     driver.counts["battery"] = None
     for _ in range(9):
         board.sense()
-    board.act([fixed(2.5)])
+    board.act([to_q14(2.5)])
     assert driver.outputs == [1700]
 
 
@@ -140,10 +140,10 @@ def test_safe_puts_every_actuator_into_its_safe_state_at_once():
     servo_map = ServoMap(1500, 600.0, 1, 0, 800, 2200)
     actuators = [
         Actuator("limp", 0, servo_map, -16384, 16384, 1, None),
-        Actuator("held", 1, servo_map, -16384, 16384, 1, fixed(0.5)),
+        Actuator("held", 1, servo_map, -16384, 16384, 1, to_q14(0.5)),
     ]
     board, driver = board_of((), actuators)
-    board.act([fixed(1.0), fixed(-1.0)])
+    board.act([to_q14(1.0), to_q14(-1.0)])
     board.safe()
     assert driver.outputs == [0, 1800]
     assert driver.writes == 2
@@ -200,5 +200,5 @@ def test_settings_of_thrusters_and_valves_become_their_maps():
     driver.counts["level"] = 4
     board.sense()
     assert board.reading(0) == 2.0
-    board.act([fixed(4.0), fixed(50000.0)])
+    board.act([to_q14(4.0), to_q14(50000.0)])
     assert driver.outputs == [1700, 13000]

@@ -141,12 +141,12 @@ def test_sticks_beat_and_turn_the_tail():
     send(loop, "sticks", 0.5, 0, 0, -1)
     for _ in range(11):
         loop.tick()
-    assert loop.state.want.frequency_hz == 1.0
-    assert abs(loop.state.want.deflection_rad + 0.785) < 1e-3
+    assert loop.state.setpoint.frequency_hz == 1.0
+    assert abs(loop.state.setpoint.deflection_rad + 0.785) < 1e-3
     send(loop, "mode", "auto", "pilot")
-    assert loop.state.want.frequency_hz == 1.0 and loop.state.want.deflection_rad == 0.0
+    assert loop.state.setpoint.frequency_hz == 1.0 and loop.state.setpoint.deflection_rad == 0.0
     send(loop, "mode", "hold", "pilot")
-    assert loop.state.want.frequency_hz == 0.0 and loop.state.want.amplitude == 0.0
+    assert loop.state.setpoint.frequency_hz == 0.0 and loop.state.setpoint.amplitude == 0.0
 
 
 def test_what_is_no_order_is_refused_and_changes_nothing():

@@ -5,11 +5,11 @@ import math
 from bench_vehicle import BenchDriver, control, gait, schedule, settings
 
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import FINE_BITS, fine, fixed
-from caudal.onboard.control.pid import FinePid, Pid
+from caudal.hal.core.fixed_point import Q20_BITS, to_q14, to_q20
+from caudal.onboard.control.pid import Pid, Q20Pid
 from caudal.onboard.control.swim_law import SwimLaw
 from caudal.onboard.control.tail import SwimInverse, Tail
-from caudal.onboard.core.state import State, Want
+from caudal.onboard.core.state import Setpoint, State
 from caudal.onboard.gait.build import build_gait
 from caudal.onboard.guidance.schedule import Schedule
 
@@ -63,15 +63,15 @@ def test_a_reset_pid_remembers_nothing():
 
 
 def test_integers_follow_floats_through_limits_and_back():
-    one = 1 << FINE_BITS
+    one = 1 << Q20_BITS
     for gains in ((2.0, 0.2, 2.0, 0.5, 10), (1.0, 0.01, 2.5, 0.35, 10), (0.0, 3.0, 0.0, 1.0, 100)):
-        whole, part = FinePid(*gains), Pid(*gains)
+        whole, part = Q20Pid(*gains), Pid(*gains)
         for k in range(2000):
             error = math.sin(0.01 * k) * (0.02 if k < 1000 else 3.0)
             rate = 0.1 * math.cos(0.03 * k)
             lean = 0.05 * math.sin(0.2 * k)
             exact = part.step(error, rate, lean)
-            found = whole.step(fine(error), fine(rate), fine(lean)) / one
+            found = whole.step(to_q20(error), to_q20(rate), to_q20(lean)) / one
             assert abs(found - exact) < 0.002 * gains[3] + 0.001 * (
                 abs(part.p) + abs(part.i) + abs(part.d)
             ), k
@@ -79,20 +79,20 @@ def test_integers_follow_floats_through_limits_and_back():
 
 
 def test_an_integer_integral_sums_errors_far_below_a_count_of_its_output():
-    pid = FinePid(0.0, 0.01, 0.0, 0.5, 10)
+    pid = Q20Pid(0.0, 0.01, 0.0, 0.5, 10)
     for _ in range(10000):
-        output = pid.step(fine(0.0001))
-    assert abs(output / (1 << FINE_BITS) - 0.001) < 0.0001
+        output = pid.step(to_q20(0.0001))
+    assert abs(output / (1 << Q20_BITS) - 0.001) < 0.0001
 
 
 def test_an_integer_output_stays_within_its_limit_and_does_not_wind_up():
-    pid = FinePid(1.0, 1.0, 0.0, 1.0, 10)
+    pid = Q20Pid(1.0, 1.0, 0.0, 1.0, 10)
     for _ in range(1000):
-        assert pid.step(fine(5.0)) == fine(1.0)
-    assert pid.saturated and abs(pid.i) <= fine(1.0)
+        assert pid.step(to_q20(5.0)) == to_q20(1.0)
+    assert pid.saturated and abs(pid.i) <= to_q20(1.0)
     for _ in range(30):
-        output = pid.step(fine(-0.5))
-    assert output < fine(-0.5)
+        output = pid.step(to_q20(-0.5))
+    assert output < to_q20(-0.5)
     pid.reset()
     assert (pid.p, pid.i, pid.d, pid.saturated) == (0, 0, 0, False) and pid.step(0) == 0
 
@@ -102,7 +102,7 @@ def law():
 
 
 def tail(frequency_hz, deflection_rad=0.0, amplitude=1.0):
-    want = Want()
+    want = Setpoint()
     want.frequency_hz = frequency_hz
     want.deflection_rad = deflection_rad
     want.amplitude = amplitude
@@ -144,7 +144,7 @@ def test_deflection_turns_and_wastes_thrust():
 
 def inverted(acceleration_m_s2, turn_rate_rad_s, speed_m_s, reverse=False, least_hz=0.0):
     """What the law asks for once the wanted motion has been held for a few rounds."""
-    want = Want()
+    want = Setpoint()
     want.acceleration_m_s2 = acceleration_m_s2
     want.turn_rate_rad_s = turn_rate_rad_s
     want.reverse = reverse
@@ -214,30 +214,30 @@ def test_wanting_nothing_at_rest_stills_the_tail():
 
 def test_the_inverse_stage_takes_an_unknown_speed_as_rest():
     state = State(build_board(settings(), BenchDriver(), 100), 10000)
-    state.want.acceleration_m_s2 = 0.03
+    state.setpoint.acceleration_m_s2 = 0.03
     SwimInverse(law()).step(state)
-    assert abs(state.want.frequency_hz - inverted(0.03, 0.0, 0.0).frequency_hz) < 1e-12
+    assert abs(state.setpoint.frequency_hz - inverted(0.03, 0.0, 0.0).frequency_hz) < 1e-12
 
 
 def asked(frequency_hz, amplitude, deflection_rad):
     board = build_board(settings(), BenchDriver(), 100)
     tail = Tail(build_gait(gait(), board, 100), 3.0, 1.05)
     state = State(board, 10000)
-    state.want.frequency_hz = frequency_hz
-    state.want.amplitude = amplitude
-    state.want.deflection_rad = deflection_rad
+    state.setpoint.frequency_hz = frequency_hz
+    state.setpoint.amplitude = amplitude
+    state.setpoint.deflection_rad = deflection_rad
     tail.ask(state)
     return tail.gait.frequency.target, tail.gait.amplitude.target, tail.gait.turn.target
 
 
 def test_the_tail_hands_settings_within_its_limits_to_the_gait():
-    assert asked(2.0, 0.5, -0.3) == (fixed(2.0), fixed(0.5), fixed(-0.3))
+    assert asked(2.0, 0.5, -0.3) == (to_q14(2.0), to_q14(0.5), to_q14(-0.3))
 
 
 def test_settings_beyond_the_limits_are_cut():
     infinite = float("inf")
-    assert asked(9.0, 2.0, 5.0) == (fixed(3.0), fixed(1.0), fixed(1.05))
-    assert asked(-infinite, infinite, -infinite) == (fixed(-3.0), fixed(1.0), fixed(-1.05))
+    assert asked(9.0, 2.0, 5.0) == (to_q14(3.0), to_q14(1.0), to_q14(1.05))
+    assert asked(-infinite, infinite, -infinite) == (to_q14(-3.0), to_q14(1.0), to_q14(-1.05))
 
 
 def test_settings_known_beforehand_are_asked_alike_and_cut_alike():
@@ -246,7 +246,7 @@ def test_settings_known_beforehand_are_asked_alike_and_cut_alike():
         tail = Tail(build_gait(gait(), board, 100), 3.0, 1.05)
         state = State(board, 10000)
         Schedule(schedule(row)["rows"], board, 100).step(state)
-        assert state.want.beat is not None
+        assert state.setpoint.beat is not None
         tail.ask(state)
         found = (tail.gait.frequency.target, tail.gait.amplitude.target, tail.gait.turn.target)
         assert found == asked(row[1], row[2], math.radians(row[3]))

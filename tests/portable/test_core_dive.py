@@ -3,7 +3,7 @@
 from bench_vehicle import servo
 
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import fixed, to_float
+from caudal.hal.core.fixed_point import to_float, to_q14
 from caudal.onboard.control.dive import Dive
 from caudal.onboard.core.state import State
 from caudal.onboard.guidance.schedule import Schedule
@@ -89,25 +89,25 @@ def test_without_a_depth_the_servo_stays_where_it_was_told_last():
     state.estimate.depth_m = None
     for _ in range(300):
         holding.step(state)
-        assert state.commands[1] == before == fixed(0.2)
+        assert state.commands[1] == before == to_q14(0.2)
 
 
 def test_without_a_depth_of_its_own_it_holds_the_first_it_sees():
     board, state = bench()
     holding = dive(board)
     holding.step(state)
-    assert state.want.depth_m is None
+    assert state.setpoint.depth_m is None
     for depth_m in (0.4, 0.5, 0.6):
         state.estimate.depth_m = depth_m
         holding.step(state)
-    assert state.want.depth_m == 0.4 and state.commands[1] < 0
+    assert state.setpoint.depth_m == 0.4 and state.commands[1] < 0
 
 
 def test_a_scenarios_depth_is_held_from_the_start():
     board, state = bench()
     state.estimate.depth_m = 0.4
     dive(board, 1.0).step(state)
-    assert state.want.depth_m == 1.0
+    assert state.setpoint.depth_m == 1.0
 
 
 def test_a_schedules_row_changes_the_depth_when_it_comes():
@@ -124,9 +124,9 @@ def test_a_schedules_row_changes_the_depth_when_it_comes():
         state.tick = tick
         schedule.step(state)
         holding.step(state)
-        wanted_m.append(state.want.depth_m)
+        wanted_m.append(state.setpoint.depth_m)
     assert wanted_m == [1.0] * 10 + [1.5] * 20
-    assert state.commands[1] == fixed(0.5)  # it wants half a metre more: all the fins have
+    assert state.commands[1] == to_q14(0.5)  # it wants half a metre more: all the fins have
 
 
 def settled_m(direction, lift_sign, seconds=60):

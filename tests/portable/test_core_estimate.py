@@ -74,8 +74,8 @@ def test_a_heading_without_compass_or_gyro_stays():
 def test_speed_follows_the_swim_law_while_the_gate_lets_the_tail_swim():
     bench = Bench(x="", y="")
     bench.state.free = True
-    bench.state.want.frequency_hz = 1.0
-    bench.state.want.amplitude = 1.0
+    bench.state.setpoint.frequency_hz = 1.0
+    bench.state.setpoint.amplitude = 1.0
     speeds = []
     for _ in range(6):
         speeds.append(bench.step(1000).speed_m_s)
@@ -86,8 +86,8 @@ def test_speed_follows_the_swim_law_while_the_gate_lets_the_tail_swim():
 def test_a_tail_the_gate_holds_pushes_nothing():
     bench = Bench(x="", y="")
     bench.state.armed = True
-    bench.state.want.frequency_hz = 3.0
-    bench.state.want.amplitude = 1.0
+    bench.state.setpoint.frequency_hz = 3.0
+    bench.state.setpoint.amplitude = 1.0
     assert bench.step(100).speed_m_s == 0.0
 
 

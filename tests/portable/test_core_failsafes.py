@@ -3,7 +3,7 @@
 from bench_vehicle import BenchDriver, failsafe, sensor, servo
 
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.hal.core.fixed_point import ONE, to_q14
 from caudal.onboard.core.failsafe import (
     ACTIONS,
     DISARM,
@@ -76,7 +76,7 @@ def test_nothing_moves_before_arming():
     bench.state.commands = [ONE, ONE]
     assert bench.step(10) == [None, None]
     bench.state.armed = True
-    assert bench.step() == [STEP, fixed(0.5) + STEP]
+    assert bench.step() == [STEP, to_q14(0.5) + STEP]
 
 
 def test_disarming_takes_effect_in_the_same_tick():
@@ -161,11 +161,11 @@ def test_a_cause_seen_while_disarmed_still_counts_after_arming():
 def test_a_command_that_is_no_number_stays_where_it_was_and_fires_its_row_in_the_next_tick():
     for ask in (NAN, None):
         bench = Bench(failsafe("bad", "bad_command", "disarm"))
-        bench.state.commands = [0, fixed(0.5)]
+        bench.state.commands = [0, to_q14(0.5)]
         bench.step()
         assert bench.state.active == 0
         bench.state.commands = [0, ask]
-        assert bench.step() == [0, fixed(0.5)]
+        assert bench.step() == [0, to_q14(0.5)]
         assert bench.step() == [None, None]
         assert not bench.state.armed
 
@@ -250,9 +250,9 @@ def test_every_active_row_has_its_bit():
 def test_a_warning_changes_no_command():
     bench = Bench(lost("warn"))
     bench.driver.counts["heading"] = None
-    bench.state.commands = [100, fixed(0.5) + 200]
+    bench.state.commands = [100, to_q14(0.5) + 200]
     bench.ticks_until_active()
-    assert bench.step() == [100, fixed(0.5) + 200]
+    assert bench.step() == [100, to_q14(0.5) + 200]
 
 
 def test_neutral_goes_to_each_actuators_safe_state_within_its_slew():
@@ -262,28 +262,28 @@ def test_neutral_goes_to_each_actuators_safe_state_within_its_slew():
     bench.driver.counts["heading"] = None
     bench.ticks_until_active()
     assert bench.state.outputs == [None, -ONE + STEP]
-    assert bench.step(100) == [None, fixed(0.5)]
+    assert bench.step(100) == [None, to_q14(0.5)]
 
 
 def test_limits_and_slew_hold_without_any_row():
     bench = Bench()
     bench.state.commands = [5 * ONE, -5 * ONE]
-    assert bench.step() == [STEP, fixed(0.5) - STEP]
+    assert bench.step() == [STEP, to_q14(0.5) - STEP]
     assert bench.step(300) == [ONE, -ONE]
 
 
 def test_no_number_leaves_the_actuator_where_it_is():
     bench = Bench()
-    bench.state.commands = [900, fixed(0.5)]
+    bench.state.commands = [900, to_q14(0.5)]
     bench.step()
     for ask in (NAN, None):
         bench.state.commands = [ask, ask]
-        assert bench.step(3) == [900, fixed(0.5)]
+        assert bench.step(3) == [900, to_q14(0.5)]
 
 
 def test_a_float_command_leaves_as_an_integer():
     bench = Bench()
-    bench.state.commands = [12.75, fixed(0.5) - 3.5]
+    bench.state.commands = [12.75, to_q14(0.5) - 3.5]
     for output in bench.step():
         assert isinstance(output, int)
 
@@ -308,7 +308,7 @@ def test_after_off_an_actuator_that_does_not_stay_starts_from_rest():
     bench.state.armed = False
     bench.step(5)
     bench.state.armed = True
-    assert bench.step() == [ONE, fixed(0.5) + STEP]
+    assert bench.step() == [ONE, to_q14(0.5) + STEP]
 
 
 def test_the_state_says_whether_commands_got_through():

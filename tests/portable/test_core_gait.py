@@ -3,7 +3,7 @@
 from bench_vehicle import BenchDriver, gait, settings
 
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.hal.core.fixed_point import ONE, to_q14
 from caudal.onboard.gait.build import build_gait
 from caudal.onboard.gait.cpg import CpgGait
 from caudal.onboard.gait.gait import TableGait
@@ -29,7 +29,7 @@ def swim(gait, ticks):
 
 def settled(source, frequency_hz, amplitude=1.0, turn_rad=0.0):
     gait = new_gait(source)
-    gait.ask(fixed(frequency_hz), fixed(amplitude), fixed(turn_rad))
+    gait.ask(to_q14(frequency_hz), to_q14(amplitude), to_q14(turn_rad))
     swim(gait, 400)
     return gait
 
@@ -57,7 +57,7 @@ def test_table_and_cpg_swim_the_same_wave():
     cpg = swim(settled("cpg", 1.0), 100)
     for a, b in zip(table, cpg):
         for joint in range(4):
-            assert abs(a[joint] - b[joint]) < fixed(0.0087)  # half a degree
+            assert abs(a[joint] - b[joint]) < to_q14(0.0087)  # half a degree
 
 
 def test_a_settled_table_gait_repeats_its_rows():
@@ -97,7 +97,7 @@ def test_half_the_amplitude_is_half_of_every_angle():
 def test_a_turn_is_shared_out_over_the_joints():
     for source in ("table", "cpg"):
         ways = swim(settled(source, 1.0, 1.0, 0.6), 100)
-        shares = [mean(ways, joint) / fixed(0.6) for joint in range(4)]
+        shares = [mean(ways, joint) / to_q14(0.6) for joint in range(4)]
         for share, wanted in zip(shares, (0.5, 0.5, 0.0, 0.0)):
             assert abs(share - wanted) < 0.01
 

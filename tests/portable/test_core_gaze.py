@@ -5,7 +5,7 @@ import math
 from bench_vehicle import servo
 
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import fine, fixed, to_float
+from caudal.hal.core.fixed_point import to_float, to_q14, to_q20
 from caudal.onboard.control.gaze import Gaze, GazeHold
 from caudal.onboard.core.state import State
 
@@ -39,7 +39,7 @@ def hold(board, **changes):
 
 
 def step(axis, commands, head_rad, head_rate_rad_s, goal_rad=0.0):
-    axis.step(commands, fine(head_rad), fine(head_rate_rad_s), fine(goal_rad))
+    axis.step(commands, to_q20(head_rad), to_q20(head_rate_rad_s), to_q20(goal_rad))
 
 
 def sent(axis, neck_rad, neck_rate_rad_s, ticks, goal_rad=0.0, sign=1):
@@ -110,10 +110,10 @@ def test_the_joint_stays_within_its_limit():
 
 def test_a_lost_reading_leaves_the_joint_where_it_is_and_it_goes_on_from_there():
     axis = gaze()
-    commands = [fixed(0.25), 0]
+    commands = [to_q14(0.25), 0]
     for angle_rad, rate_rad_s in ((None, 0.0), (0.1, None), (None, None)):
         step(axis, commands, angle_rad, rate_rad_s)
-        assert commands == [fixed(0.25), 0]
+        assert commands == [to_q14(0.25), 0]
     step(axis, commands, 0.3, 0.0)
     assert abs(to_float(commands[0]) + 0.05) < 1e-4
 
@@ -154,6 +154,6 @@ def test_it_holds_a_heading_that_is_given():
 
 def test_an_axis_the_vehicle_lacks_is_left_alone():
     board, state = bench()
-    assert looked(state, hold(board, yaw="", heading_deg=0.0), 0.5, 0.2) == [0.0, to_float(fixed(-0.2))]
+    assert looked(state, hold(board, yaw="", heading_deg=0.0), 0.5, 0.2) == [0.0, to_float(to_q14(-0.2))]
     board, state = bench()
     assert looked(state, hold(board, pitch="", heading_deg=0.0), 0.5, 0.2) == [-0.5, 0.0]

@@ -31,13 +31,13 @@ def test_a_schedule_sets_the_tail_by_the_clock():
     for tick in range(0, 120, 10):
         state.tick = tick
         steps.step(state)
-        seen[tick] = (state.want.frequency_hz, state.want.amplitude)
+        seen[tick] = (state.setpoint.frequency_hz, state.setpoint.amplitude)
     assert seen[0] == (1.0, 1.0)
     assert seen[40] == (1.0, 1.0)
     assert seen[50] == (2.0, 0.6)
     assert seen[90] == (2.0, 0.6)
     assert seen[100] == (-1.0, 1.0)
-    assert abs(state.want.deflection_rad - math.radians(-10)) < 1e-12
+    assert abs(state.setpoint.deflection_rad - math.radians(-10)) < 1e-12
 
 
 def test_a_schedule_that_woke_late_does_the_latest_row():
@@ -47,7 +47,7 @@ def test_a_schedule_that_woke_late_does_the_latest_row():
     )
     state.tick = 60
     steps.step(state)
-    assert state.want.frequency_hz == 3.0
+    assert state.setpoint.frequency_hz == 3.0
 
 
 def test_a_schedule_holds_other_actuators_where_its_row_says():
@@ -239,7 +239,7 @@ def wanted(seconds=1.0, **echoes):
     for _ in range(int(seconds * 100)):
         loop.tick()
     assert loop.fault is None
-    return loop.state.want
+    return loop.state.setpoint
 
 
 def test_open_water_is_swum_straight():
@@ -267,12 +267,12 @@ def recoiling(guide_ticks, recoil, state):
     """How many of the next ticks of guidance back off."""
     backing = 0
     for _ in range(guide_ticks):
-        state.want.acceleration_m_s2 = 0.05
-        state.want.turn_rate_rad_s = 0.4
+        state.setpoint.acceleration_m_s2 = 0.05
+        state.setpoint.turn_rate_rad_s = 0.4
         recoil.watch(state)
         recoil.step(state)
-        if state.want.acceleration_m_s2 == -0.1:
-            assert state.want.turn_rate_rad_s == 0.0
+        if state.setpoint.acceleration_m_s2 == -0.1:
+            assert state.setpoint.turn_rate_rad_s == 0.0
             backing += 1
     return backing
 
@@ -300,7 +300,7 @@ def test_a_touch_shorter_than_a_guidance_step_is_not_missed():
     board.sense()
     recoil.watch(state)
     recoil.step(state)
-    assert state.want.reverse and state.want.acceleration_m_s2 == -0.1
+    assert state.setpoint.reverse and state.setpoint.acceleration_m_s2 == -0.1
 
 
 def test_a_vehicle_without_a_bumper_never_backs_off():

@@ -3,7 +3,7 @@
 from bench_vehicle import BenchDriver, failsafe, schedule, sensor, servo, settings, wander
 
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.hal.core.fixed_point import ONE, to_q14
 from caudal.onboard.build import build_loop
 from caudal.onboard.core.command_handler import CommandHandler
 from caudal.onboard.core.failsafe import FailsafeMonitor, FailsafeRule
@@ -181,7 +181,7 @@ def test_an_exception_in_any_stage_ends_in_the_safe_state_with_its_reason():
         bench.loop.tick()
         assert bench.loop.fault == name + ": ValueError: broken on purpose"
         assert bench.driver.outputs == [0, 1800]
-        assert bench.loop.state.outputs == [None, fixed(0.5)]
+        assert bench.loop.state.outputs == [None, to_q14(0.5)]
         assert not bench.loop.state.armed
 
 
@@ -214,7 +214,7 @@ def test_a_driver_that_fails_in_the_safe_state_too_is_told_once_and_tried_again(
         bench.loop.tick()
     assert bench.loop.fault.startswith("act: OSError")
     assert bench.loop.fault.count("; and safe state: OSError") == 1
-    assert bench.loop.state.outputs == [None, fixed(0.5)]
+    assert bench.loop.state.outputs == [None, to_q14(0.5)]
     bench.driver.write = good
     bench.loop.tick()
     assert bench.driver.outputs == [0, 1800]

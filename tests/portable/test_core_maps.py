@@ -1,6 +1,6 @@
 """Maps by hand calculation: pulses, currents and SI values as a data sheet would give them."""
 
-from caudal.hal.core.fixed_point import ONE, fixed
+from caudal.hal.core.fixed_point import ONE, to_q14
 from caudal.hal.core.maps import (
     LinearSensor,
     PolynomialCurve,
@@ -42,26 +42,26 @@ def test_a_servo_at_zero_stands_at_its_centre():
 
 
 def test_half_a_radian_is_half_the_scale():
-    assert plain_servo().to_device(fixed(0.5)) == 1800
-    assert plain_servo().to_device(fixed(-0.5)) == 1200
+    assert plain_servo().to_device(to_q14(0.5)) == 1800
+    assert plain_servo().to_device(to_q14(-0.5)) == 1200
 
 
 def test_a_servo_scale_keeps_its_fraction_of_a_microsecond():
-    assert ServoMap(1500, 636.6, 1, 0, 500, 2500).to_device(fixed(1.0)) == 2137  # 2136.6
-    assert ServoMap(1500, 636.6, 1, 0, 500, 2500).to_device(fixed(-1.0)) == 863  # 863.4
+    assert ServoMap(1500, 636.6, 1, 0, 500, 2500).to_device(to_q14(1.0)) == 2137  # 2136.6
+    assert ServoMap(1500, 636.6, 1, 0, 500, 2500).to_device(to_q14(-1.0)) == 863  # 863.4
 
 
 def test_a_reversed_servo_mirrors_every_pulse():
     servo = ServoMap(1500, 600.0, -1, 0, 800, 2200)
-    assert servo.to_device(fixed(0.5)) == 1200
-    assert servo.to_device(fixed(-0.5)) == 1800
-    assert servo.to_si(1200) == fixed(0.5)
+    assert servo.to_device(to_q14(0.5)) == 1200
+    assert servo.to_device(to_q14(-0.5)) == 1800
+    assert servo.to_si(1200) == to_q14(0.5)
 
 
 def test_trim_shifts_the_whole_servo():
     servo = ServoMap(1500, 600.0, 1, 25, 800, 2200)
     assert servo.to_device(0) == 1525
-    assert servo.to_device(fixed(0.5)) == 1825
+    assert servo.to_device(to_q14(0.5)) == 1825
     assert servo.to_si(1525) == 0
 
 
@@ -71,14 +71,14 @@ def test_trim_is_in_microseconds_whatever_the_direction():
 
 def test_a_servo_never_passes_its_end_stops():
     servo = plain_servo()
-    assert servo.to_device(fixed(2.0)) == 2200
-    assert servo.to_device(fixed(-2.0)) == 800
+    assert servo.to_device(to_q14(2.0)) == 2200
+    assert servo.to_device(to_q14(-2.0)) == 800
     assert servo.to_device(1 << 60) == 2200
     assert servo.to_device(-(1 << 60)) == 800
 
 
 def test_a_pulse_comes_back_as_its_angle():
-    assert plain_servo().to_si(1800) == fixed(0.5)
+    assert plain_servo().to_si(1800) == to_q14(0.5)
     assert plain_servo().to_si(1500) == 0
 
 
@@ -106,28 +106,28 @@ def test_the_dead_band_gives_no_force_up_to_and_with_its_edges():
 
 def test_a_thruster_takes_the_pulse_whose_force_is_asked():
     thruster = ThrusterMap(1500, 1100, 1900, [polynomial()], 12.0)
-    assert thruster.to_device(fixed(8.0)) == 1725
-    assert thruster.to_device(fixed(-4.0)) == 1275
+    assert thruster.to_device(to_q14(8.0)) == 1725
+    assert thruster.to_device(to_q14(-4.0)) == 1275
 
 
 def test_the_smallest_force_skips_the_dead_band():
     thruster = ThrusterMap(1500, 1100, 1900, [polynomial()], 12.0)
     step_n = polynomial().force_n(1526)
-    assert thruster.to_device(fixed(step_n)) == 1526
-    assert thruster.to_device(fixed(step_n * 0.6)) == 1526
-    assert thruster.to_device(fixed(polynomial().force_n(1474) * 0.6)) == 1474
+    assert thruster.to_device(to_q14(step_n)) == 1526
+    assert thruster.to_device(to_q14(step_n * 0.6)) == 1526
+    assert thruster.to_device(to_q14(polynomial().force_n(1474) * 0.6)) == 1474
 
 
 def test_a_force_below_half_a_step_is_none_at_all():
     thruster = ThrusterMap(1500, 1100, 1900, [polynomial()], 12.0)
     assert thruster.to_device(0) == 1500
-    assert thruster.to_device(fixed(polynomial().force_n(1526) * 0.4)) == 1500
+    assert thruster.to_device(to_q14(polynomial().force_n(1526) * 0.4)) == 1500
 
 
 def test_a_thruster_never_passes_its_end_stops():
     thruster = ThrusterMap(1500, 1100, 1900, [polynomial()], 12.0)
-    assert thruster.to_device(fixed(1000.0)) == 1900
-    assert thruster.to_device(fixed(-1000.0)) == 1100
+    assert thruster.to_device(to_q14(1000.0)) == 1900
+    assert thruster.to_device(to_q14(-1000.0)) == 1100
 
 
 def two_voltages():
@@ -162,36 +162,36 @@ def test_of_three_voltages_the_two_nearest_are_blended():
 def test_a_weaker_battery_asks_for_a_longer_pulse():
     thruster = two_voltages()
     thruster.use_volts(14.0)
-    strong_us = thruster.to_device(fixed(8.0))
+    strong_us = thruster.to_device(to_q14(8.0))
     thruster.use_volts(10.0)
-    assert thruster.to_device(fixed(8.0)) == 1725 > strong_us
+    assert thruster.to_device(to_q14(8.0)) == 1725 > strong_us
 
 
 def test_a_table_thruster_interpolates_its_points():
     thruster = ThrusterMap(
         1500, 1100, 1900, [TableCurve(12.0, [1100, 1450, 1550, 1900], [-7.0, 0.0, 0.0, 14.0])], 12.0
     )
-    assert thruster.to_device(fixed(7.0)) == 1725
-    assert thruster.to_device(fixed(-3.5)) == 1275
-    assert thruster.to_si(1725) == fixed(7.0)
-    assert thruster.to_device(fixed(0.001)) == 1500
+    assert thruster.to_device(to_q14(7.0)) == 1725
+    assert thruster.to_device(to_q14(-3.5)) == 1275
+    assert thruster.to_si(1725) == to_q14(7.0)
+    assert thruster.to_device(to_q14(0.001)) == 1500
 
 
 def test_a_valve_opens_at_its_crack_current():
     valve = ValveMap(8000, 0.1, 20000)
     assert valve.to_device(0) == 0
     assert valve.to_device(-5 * ONE) == 0
-    assert valve.to_device(fixed(10.0)) == 8001
-    assert valve.to_device(fixed(50000.0)) == 13000
+    assert valve.to_device(to_q14(10.0)) == 8001
+    assert valve.to_device(to_q14(50000.0)) == 13000
 
 
 def test_a_valve_never_passes_its_coil_limit():
-    assert ValveMap(8000, 0.1, 20000).to_device(fixed(1e9)) == 20000
+    assert ValveMap(8000, 0.1, 20000).to_device(to_q14(1e9)) == 20000
 
 
 def test_a_valve_current_comes_back_as_its_pressure():
     valve = ValveMap(8000, 0.1, 20000)
-    assert valve.to_si(13000) == fixed(50000.0)
+    assert valve.to_si(13000) == to_q14(50000.0)
     assert valve.to_si(8000) == 0
     assert valve.to_si(0) == 0
 

@@ -6,7 +6,7 @@ from bench_valve import valve
 from bench_vehicle import BenchDriver, sensor, servo
 
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import fixed
+from caudal.hal.core.fixed_point import to_q14
 from caudal.onboard.core.actuator_monitor import build_observe
 from caudal.onboard.core.state import State
 
@@ -31,7 +31,7 @@ class Rig:
         self.ticks = 0
 
     def tick(self, told, count):
-        self.state.outputs[0] = None if told is None else fixed(told)
+        self.state.outputs[0] = None if told is None else to_q14(told)
         self.driver.counts["heard"] = count
         self.board.sense()
         self.observe.step(self.state)

@@ -7,7 +7,7 @@ from bench_valve import PA_PER_COUNT, BenchValve, valve
 from bench_vehicle import BenchDriver, sensor
 
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import fixed
+from caudal.hal.core.fixed_point import to_q14
 
 RATE_HZ = 50
 CHECK = 253435549  # of the currents below, as CPython gives them
@@ -28,7 +28,7 @@ class Rig:
         """One tick; the count is the plant's own if there is one."""
         self.driver.counts["chamber"] = self.plant.count() if self.plant else count
         self.board.sense()
-        self.board.act([None if asked_pa is None else fixed(asked_pa)])
+        self.board.act([None if asked_pa is None else to_q14(asked_pa)])
         current_ua = self.driver.outputs[0]
         if self.plant:
             self.plant.run(current_ua, self.tick_ms)
@@ -143,7 +143,7 @@ def test_a_tick_allocates_nothing_where_a_command_is_a_small_integer():
     if not hasattr(gc, "mem_alloc") or sys.maxsize < 1 << 40:
         return  # CPython; and boards with words of 4 bytes, where the command itself takes heap
     rig = Rig()
-    asked = [fixed(431234.5)]
+    asked = [to_q14(431234.5)]
     rig.driver.counts["chamber"] = 12000
     rig.board.sense()
     rig.board.act(asked)

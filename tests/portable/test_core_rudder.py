@@ -5,7 +5,7 @@ import math
 from bench_vehicle import control
 
 from caudal.onboard.control.swim_law import SwimLaw
-from caudal.onboard.core.state import Want
+from caudal.onboard.core.state import Setpoint
 
 CURVATURE_PER_RAD = 4.5
 
@@ -18,7 +18,7 @@ def law(**changes):
 
 
 def inverted(acceleration_m_s2, turn_rad_s, speed_m_s, **settings):
-    want = Want()
+    want = Setpoint()
     want.acceleration_m_s2 = acceleration_m_s2
     want.turn_rate_rad_s = turn_rad_s
     law(**settings).invert(want, speed_m_s)

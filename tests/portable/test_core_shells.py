@@ -5,7 +5,7 @@ import math
 from bench_vehicle import servo
 
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import fixed, to_float
+from caudal.hal.core.fixed_point import to_float, to_q14
 from caudal.onboard.control.shells import Shells
 from caudal.onboard.core.state import State
 
@@ -125,19 +125,19 @@ def first_command(roll_rad, rate_rad_s=None, **settings):
 
 def test_a_roll_to_the_right_turns_every_shell_right_and_nothing_else():
     # A tick of it, less what the slow mean has taken up: 1 part in 200.
-    assert first_command(0.1, damp_per_s=10.0) == [0, fixed(0.00995), fixed(0.00995)]
-    assert first_command(-0.1, damp_per_s=10.0) == [0, fixed(-0.00995), fixed(-0.00995)]
+    assert first_command(0.1, damp_per_s=10.0) == [0, to_q14(0.00995), to_q14(0.00995)]
+    assert first_command(-0.1, damp_per_s=10.0) == [0, to_q14(-0.00995), to_q14(-0.00995)]
 
 
 def test_trim_turns_the_other_way_and_so_does_the_published_law():
-    assert first_command(0.1, trim_per_s=1.0) == [0, fixed(-0.001), fixed(-0.001)]
-    assert first_command(0.0, 0.5, rate_s=0.1) == [0, fixed(-0.05), fixed(-0.05)]
+    assert first_command(0.1, trim_per_s=1.0) == [0, to_q14(-0.001), to_q14(-0.001)]
+    assert first_command(0.0, 0.5, rate_s=0.1) == [0, to_q14(-0.05), to_q14(-0.05)]
 
 
 def test_the_roll_it_holds_need_not_be_none():
     level = 10.0 * math.pi / 180
     assert first_command(level, damp_per_s=10.0, trim_per_s=1.0, level_deg=10.0) == [0, 0, 0]
-    assert first_command(0.0, trim_per_s=1.0, level_deg=10.0)[1] == fixed(level / RATE_HZ)
+    assert first_command(0.0, trim_per_s=1.0, level_deg=10.0)[1] == to_q14(level / RATE_HZ)
 
 
 def test_limits_hold_whatever_is_read():
@@ -150,7 +150,7 @@ def test_limits_hold_whatever_is_read():
         state.estimate.roll_rate_rad_s = 40.0 if tick % 30 < 15 else -40.0
         controller.step(state)
         for index in (1, 2):
-            assert abs(state.commands[index]) <= fixed(0.4)
+            assert abs(state.commands[index]) <= to_q14(0.4)
         assert abs(controller.damp_rad) <= 0.4 and abs(controller.trim_rad) <= 0.2
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import fixed
+from caudal.hal.core.fixed_point import to_q14
 from caudal.hal.sim import SimDriver
 from caudal.sim_plant.world.world import World
 from caudal.tools.config.vehicle import open_vehicle
@@ -34,7 +34,7 @@ class Bench:
         for _ in range(round(seconds * RATE_HZ)):
             self.board.sense()
             commands = [
-                None if a.name not in pressures_pa else fixed(pressures_pa[a.name])
+                None if a.name not in pressures_pa else to_q14(pressures_pa[a.name])
                 for a in self.board.actuators
             ]
             self.board.act(commands)

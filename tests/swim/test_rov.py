@@ -31,7 +31,7 @@ def swim(scenario: str, seed: int, seconds: float, *overrides: str) -> dict[str,
     for _ in range(round(seconds * 1e6 / simulation.period_us)):
         truth = body.truth()  # of the instant that this tick's readings are of
         simulation.step()
-        want, is_ = state.want, state.estimate
+        want, is_ = state.setpoint, state.estimate
         told = [want.x_m, want.y_m, want.depth_m, want.heading_rad]
         believed = [is_.x_m, is_.y_m, is_.depth_m, is_.heading_rad]
         nis = [getattr(is_, f"{name}_nis") for name in NAMES]

@@ -134,7 +134,7 @@ def test_control_panel_changes_the_controller_and_injects_a_fault(view, tmp_path
         seen.press("Arm")
         stepped.until(lambda: state.armed, "armed again")
         seen.slide("Frequency (Hz)", "1.75")
-        stepped.until(lambda: abs(state.want.frequency_hz - 1.75) < 1e-9, "1.75 Hz in the controller")
+        stepped.until(lambda: abs(state.setpoint.frequency_hz - 1.75) < 1e-9, "1.75 Hz in the controller")
         params = simulation.instances[0].loop.handler.params
         seen.slide("Wavelength (m)", "0.6")
         stepped.until(lambda: abs(params.value("GAIT_WAVE") - 0.6) < 1e-9, "a longer wave")

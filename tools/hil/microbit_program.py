@@ -11,7 +11,7 @@ import tokenize
 from typing import Any
 
 from caudal.hal.core.build import build_actuator
-from caudal.hal.core.fixed_point import fixed
+from caudal.hal.core.fixed_point import to_q14
 from caudal.onboard.core.limiter import OutputLimiter
 from caudal.onboard.gait.phase import Lag
 from caudal.onboard.gait.shape import shape_of
@@ -99,7 +99,7 @@ def _numbers(settings: dict[str, Any], dead_man_ms: int) -> list[str]:
         "ALPHA": Lag(gait["convergence_per_s"], rate_hz)._alpha,
         "DEAD_MAN_MS": dead_man_ms,
         "JOINTS": [names.index(joint) for joint in gait["joints"]],
-        "SHARE": [fixed(share) for share in gait["turn_share"]],
+        "SHARE": [to_q14(share) for share in gait["turn_share"]],
         "OTHERS": others(settings),
         "LOW": limiter._low,
         "HIGH": limiter._high,

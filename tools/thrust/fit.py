@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from caudal.hal.core.build import build_curve
-from caudal.hal.core.fixed_point import fixed
+from caudal.hal.core.fixed_point import to_q14
 from caudal.hal.core.maps import ThrusterMap
 from caudal.tools.thrust.bench_data import Bench
 
@@ -71,7 +71,7 @@ def inverse_rms_n(bench: Bench, kind: str, curve: dict[str, Any], low_us: int, h
         bench.neutral_us, low_us, high_us, [build_curve({"fit": kind, **curve})], bench.volts
     )
     asked_n = np.linspace(bench.forces_n.min(), bench.forces_n.max(), ASKED)
-    pulses_us = [thruster.to_device(fixed(float(force_n))) for force_n in asked_n]
+    pulses_us = [thruster.to_device(to_q14(float(force_n))) for force_n in asked_n]
     return _rms(asked_n - bench.force_n(pulses_us))
 
 
