@@ -127,7 +127,7 @@ class Still:
     def __init__(self, sensors):
         counts = {"infrared": None, "bumper": 0, "heading": -240, "turn_rate": 5, "surge": 0, "depth": 350}
         counts |= {name: None for name in ("x", "y", "target_x", "target_y")}
-        self._counts = [counts.get(sensor["name"], 3000) for sensor in sensors]
+        self._counts = [counts.get(sensor.name, 3000) for sensor in sensors]
         self.outputs: list[list[int]] = []
 
     def read(self, counts):
@@ -147,7 +147,7 @@ def test_on_its_own_pins_a_board_makes_the_pulses_of_the_vehicle_file_and_ends_w
     assert seen["written"] == [[0x28, 0x3D, 0x0C]]  # the inertial unit was set up
 
     vehicle, _, scenario = open_scenario("fish", [], "cruise")
-    driver = Still(vehicle.settings["sensors"])
+    driver = Still(vehicle.settings.sensors)
     loop = vehicle.build_loop(scenario, driver)
     for tick in range(400):
         if tick == 50:  # the switch closes
