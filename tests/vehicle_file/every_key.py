@@ -1,6 +1,6 @@
 """Sets each key of a vehicle file to another value and looks for a part of a run, a plant or a view that changes.
 
-    python -m tests.vehicle_file.every_key [VEHICLE ...]     every single key, which takes minutes
+python -m tests.vehicle_file.every_key [VEHICLE ...]     every single key, which takes minutes
 """
 
 import copy
@@ -90,7 +90,18 @@ def keys_of(tables: Any, path: Path = ()) -> Iterator[Path]:
 
 def pattern(path: Path) -> str:
     """The path with names of channels, scenarios, worlds ... and indices as *: keys of one pattern share a reader."""
-    named = {"actuator", "sensor", "scenario", "world", "trial", "param", "motor", "failsafe", "chip", "trajectory"}
+    named = {
+        "actuator",
+        "sensor",
+        "scenario",
+        "world",
+        "trial",
+        "param",
+        "motor",
+        "failsafe",
+        "chip",
+        "trajectory",
+    }
     parts: list[str] = []
     for part in path:
         wild = isinstance(part, int) or (bool(parts) and parts[-1] in named)
@@ -189,6 +200,7 @@ def digest(root: Any) -> str:
             walk(getattr(value, "__dict__", None))
             for name in getattr(type(value), "__slots__", ()):
                 walk(getattr(value, name, None))
+
     walk(root)
     return found.hexdigest()
 
@@ -204,7 +216,9 @@ def loop_digest(vehicle: Vehicle, scenario: str) -> str:
 def plant_digest(vehicle: Vehicle, world: str) -> str:
     """A world with its vehicle."""
     opened = World(vehicle.worlds[world], seed=1)
-    names = [[channel.name for channel in kind] for kind in (vehicle.settings.actuators, vehicle.settings.sensors)]
+    names = [
+        [channel.name for channel in kind] for kind in (vehicle.settings.actuators, vehicle.settings.sensors)
+    ]
     opened.add(vehicle.plant, actuators=names[0], sensors=names[1], name="a")
     return digest(opened)
 
@@ -215,13 +229,17 @@ def trial_digest(vehicle: Vehicle, name: str) -> str:
     states: list[Any] = []
     assert vehicle.plant.tree is not None
     short = msgspec.structs.replace(spec, duration_s=2 * spec.step_s)
-    figures = trial.run(vehicle.plant.tree, short, vehicle.name, lambda time_s, x: states.append((time_s, x.copy())))
+    figures = trial.run(
+        vehicle.plant.tree, short, vehicle.name, lambda time_s, x: states.append((time_s, x.copy()))
+    )
     return digest([spec.duration_s, figures, states])
 
 
 def pi_digest(vehicle: Vehicle) -> str:
     """Drivers and emulated chips, not started."""
-    names = [[channel.name for channel in kind] for kind in (vehicle.settings.actuators, vehicle.settings.sensors)]
+    names = [
+        [channel.name for channel in kind] for kind in (vehicle.settings.actuators, vehicle.settings.sensors)
+    ]
     world = World(vehicle.worlds[next(iter(vehicle.worlds))], seed=1)
     body = world.add(vehicle.plant, actuators=names[0], sensors=names[1], name="a")
     table = pi_tables.read(vehicle.file, vehicle.settings)
@@ -311,7 +329,9 @@ def unread(name: str, path: Path, known: dict[Any, str]) -> str | None:
                 return None  # the part refuses it: it has read it
         if tried == ENOUGH:
             break
-    return "another value changes nothing" if tried else None  # reading refuses every other value, so it depends on it
+    return (
+        "another value changes nothing" if tried else None
+    )  # reading refuses every other value, so it depends on it
 
 
 def main() -> None:
