@@ -2,8 +2,7 @@
 
 import math
 
-from bench_valve import valve
-from bench_vehicle import BenchDriver, Table, sensor, servo
+from bench_vehicle import BenchDriver, Table, sensor, servo, valve
 
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import to_q14
