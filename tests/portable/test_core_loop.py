@@ -1,6 +1,6 @@
 """The loop: order, rate groups, arming, overruns, and the safe state after any exception."""
 
-from bench_vehicle import BenchDriver, failsafe, schedule, sensor, servo, settings, wander
+from bench_vehicle import BenchDriver, Table, failsafe, schedule, sensor, servo, settings, wander
 
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import ONE, to_q14
@@ -8,7 +8,7 @@ from caudal.onboard.build import build_loop
 from caudal.onboard.core.command_handler import CommandHandler
 from caudal.onboard.core.failsafe import FailsafeMonitor, FailsafeRule
 from caudal.onboard.core.limiter import OutputLimiter
-from caudal.onboard.core.loop import ORDERS_WAITING, Loop, Stage
+from caudal.onboard.core.loop import COMMANDS_WAITING, Loop, Stage
 from caudal.onboard.core.modes import TAIL
 from caudal.onboard.core.state import State
 from caudal.onboard.guidance.switch import Switch
@@ -21,17 +21,17 @@ class Bench:
         self.ran = []
         self.break_at = break_at
         self.driver = BenchDriver(("heading",))
-        channels = {
-            "actuators": [servo("limp", 0), servo("held", 1, safe_rad=0.5)],
-            "sensors": [sensor("heading", 0, 0.001, -3000, 3000)],
-        }
+        channels = Table(
+            actuators=[servo("limp", 0), servo("held", 1, safe_rad=0.5)],
+            sensors=[sensor("heading", 0, 0.001, -3000, 3000)],
+        )
         board = build_board(channels, self.driver, 100)
         names = ("estimate", "guide", "control")
         stages = [Stage(name, n, self.stage(name)) for name, n in zip(names, every)]
         state = State(board, 10000)
-        rows = [FailsafeRule(failsafe("not_armed", "not_armed", "disarm"), board, 100)]
+        rows = [FailsafeRule(failsafe("not_armed", "not_armed", "disarm"), board, 100, TAIL)]
         monitor, limiter = FailsafeMonitor(rows, TAIL), OutputLimiter(board, 100)
-        handler = CommandHandler(state, TAIL, rows, {"by": "buoyancy"})
+        handler = CommandHandler(state, TAIL, rows, Table(by="buoyancy"))
         self.loop = Loop(board, state, stages[:1], monitor, stages[1:], limiter, handler, 100)
         self.spy("sense", board, "sense")
         self.spy("monitor", monitor, "step")
@@ -137,7 +137,7 @@ def test_a_disarm_goes_before_all_that_waits_and_undoes_each_arm_among_it():
         assert not bench.loop.state.armed
         told += taken(bench.loop)
     assert told[:20] == [("arm", (), "not armed: a disarm came in between")] * 20
-    assert told[20:] == [("disarm", (), None)] + [("station", (), None)] * (ORDERS_WAITING - 21)
+    assert told[20:] == [("disarm", (), None)] + [("station", (), None)] * (COMMANDS_WAITING - 21)
     bench.loop.disarm()
     bench.loop.arm()
     bench.loop.tick()

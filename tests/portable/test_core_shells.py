@@ -2,7 +2,7 @@
 
 import math
 
-from bench_vehicle import servo
+from bench_vehicle import Table, servo
 
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import to_float, to_q14
@@ -14,24 +14,23 @@ JOINTS = ("r1", "r2")
 
 
 def bench():
-    channels = {"actuators": [servo(name, k) for k, name in enumerate(("neck",) + JOINTS)], "sensors": []}
+    channels = Table(actuators=[servo(name, k) for k, name in enumerate(("neck",) + JOINTS)], sensors=[])
     board = build_board(channels, None, RATE_HZ)
     return board, State(board, 10000)
 
 
 def shells(board, **changes):
-    settings = {
-        "joints": JOINTS,
-        "damp_per_s": 0.0,
-        "leak_s": 0.2,
-        "rate_s": 0.0,
-        "trim_per_s": 0.0,
-        "limit_rad": 0.5,
-        "trim_limit_rad": 0.3,
-        "level_deg": 0.0,
-    }
-    settings.update(changes)
-    return Shells(settings, board, RATE_HZ)
+    settings = Table(
+        joints=JOINTS,
+        damp_per_s=0.0,
+        leak_s=0.2,
+        rate_s=0.0,
+        trim_per_s=0.0,
+        limit_rad=0.5,
+        trim_limit_rad=0.3,
+        level_deg=0.0,
+    )
+    return Shells(settings.changed(**changes), board, RATE_HZ)
 
 
 class Pendulum:

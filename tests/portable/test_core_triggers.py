@@ -1,6 +1,6 @@
 """Every trigger of the failsafe table: when it is a cause, and when it is not."""
 
-from bench_vehicle import BenchDriver, failsafe, sensor, servo
+from bench_vehicle import BenchDriver, Table, failsafe, sensor, servo
 
 from caudal.hal.core.board import NEVER
 from caudal.hal.core.build import build_board
@@ -17,14 +17,14 @@ class Bench:
 
     def __init__(self, trigger, **keys):
         self.driver = BenchDriver(NAMES)
-        channels = {
-            "actuators": [servo("fin", 0), servo("tail", 1)],
-            "sensors": [sensor(name, k, 0.001, -20000, 20000, 0.03) for k, name in enumerate(NAMES)],
-        }
+        channels = Table(
+            actuators=[servo("fin", 0), servo("tail", 1)],
+            sensors=[sensor(name, k, 0.001, -20000, 20000, 0.03) for k, name in enumerate(NAMES)],
+        )
         self.board = build_board(channels, self.driver, 100)
         self.state = State(self.board, 10000)
         self.state.armed = True
-        self.row = FailsafeRule(failsafe("row", trigger, "warn", **keys), self.board, 100)
+        self.row = FailsafeRule(failsafe("row", trigger, "warn", **keys), self.board, 100, WRENCH)
 
     def step(self, ticks=1, **counts):
         for name in counts:
@@ -167,13 +167,13 @@ def test_astray_is_outside_a_box_on_any_axis():
 
 def test_pilot_lost_is_for_mode_manual_alone():
     bench = Bench("pilot_lost", limit_s=1.0)
-    bench.state.sticks_age = 101
+    bench.state.manual_input_age = 101
     assert not bench.step()
-    bench.state.asked = MANUAL
+    bench.state.requested_mode = MANUAL
     assert bench.step()
-    bench.state.sticks_age = 100
+    bench.state.manual_input_age = 100
     assert not bench.step()
-    bench.state.sticks_age = NEVER
+    bench.state.manual_input_age = NEVER
     assert bench.step()
 
 
@@ -188,11 +188,11 @@ def test_station_lost_is_one_that_was_there():
 
 
 def test_mode_unable_is_a_mode_without_its_estimates():
-    bench = Bench("mode_unable", modes=WRENCH)
+    bench = Bench("mode_unable")
     assert bench.step()
     for field in WRENCH[MISSION]:
         setattr(bench.state.estimate, field, 0.0)
-    bench.state.asked = MISSION
+    bench.state.requested_mode = MISSION
     assert not bench.step()
     bench.state.estimate.depth_m = None
     assert bench.step()
