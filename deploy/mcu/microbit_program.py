@@ -10,7 +10,7 @@ comments, docstrings and types, and splits it into pieces that the board can com
 
 Numbers of a request have 3 bytes, pulses 2, low byte first; the CRC (CRC-16/CCITT) has its high byte first. Actions: 0
 free, 2 stay, 3 the safe state, 4 off, or PEEK, which moves nothing. The same sequence twice is one tick: the response
-was lost. After DEAD_MAN_MS without a request there are no pulses until the next one arrives.
+was lost. After LINK_TIMEOUT_MS without a request there are no pulses until the next one arrives.
 """
 
 from array import array
@@ -23,7 +23,7 @@ SHARE: "tuple[int, ...]" = ()
 JOINTS = OTHERS = LOW = HIGH = SLEW = REST = ZERO = SCALE = LEAST = MOST = SHARE
 SAFE: "tuple[int | None, ...]" = ()
 TABLE = array("h")
-DEAD_MAN_MS = 200
+LINK_TIMEOUT_MS = 200
 # ---- below this line it is sent to the board
 GAP_MS = 50  # half a request that waits longer for the rest is dropped
 PEEK = 9
@@ -169,6 +169,6 @@ def serve() -> None:
                     alive = True
         elif now - came > GAP_MS:
             count = 0
-        if alive and now - heard > DEAD_MAN_MS:
+        if alive and now - heard > LINK_TIMEOUT_MS:
             alive = False
             go_limp()

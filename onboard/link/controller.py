@@ -10,9 +10,9 @@ A port has `read(buffer, timeout_ms) -> count` and `write(buffer, count)`. Porta
 
 from caudal.onboard.build import build_loop
 from caudal.onboard.core.clock import ticks_diff, ticks_us
-from caudal.onboard.link.frame import ASK, BYE, HELLO, OUTPUTS, READINGS, Decoder, Encoder, wire_size
+from caudal.onboard.link.frame import ASK, BYE, HANDSHAKE, OUTPUTS, READINGS, Decoder, Encoder, wire_size
 from caudal.onboard.link.frame_counters import DUPLICATE, LATE
-from caudal.onboard.link.hello import SIZE, Hello
+from caudal.onboard.link.handshake import SIZE, Handshake
 from caudal.onboard.link.layout import outputs_layout, readings_layout
 
 
@@ -46,8 +46,8 @@ class Controller:
         self._port = port
         self._in = readings_layout(settings["sensors"])
         self._out = outputs_layout(settings["actuators"])
-        self._hello = Hello(digest, settings["rate_hz"], self._in.channels, self._out.channels)
-        self.decoder = Decoder({HELLO: SIZE, READINGS: self._in.size, BYE: 0})
+        self._handshake = Handshake(digest, settings["rate_hz"], self._in.channels, self._out.channels)
+        self.decoder = Decoder({HANDSHAKE: SIZE, READINGS: self._in.size, BYE: 0})
         self._payload = bytearray(max(self._out.size, SIZE))
         self._encoder = Encoder(bytearray(wire_size(len(self._payload))))
         self._sequence = 0
@@ -55,47 +55,47 @@ class Controller:
         self._driver = WireDriver(self._in.channels, self._out.channels)
         self.loop = None  # until the plant has said hello
         self.refusal = None
-        self.silent = False  # have the readings stopped
+        self.timed_out = False  # have the readings stopped
 
-    def serve(self, patience_ms):
-        """Until the plant says bye or does not fit; after `patience_ms` without a frame the outputs go safe.
+    def serve(self, timeout_ms):
+        """Until the plant says bye or does not fit; after `timeout_ms` without a frame the outputs go safe.
 
         Bytes that make no frame are no news: a line that babbles is as good as cut.
         """
         heard_us = ticks_us()
         while True:
             quiet_ms = ticks_diff(ticks_us(), heard_us) // 1000
-            if quiet_ms >= patience_ms:
-                self.fall_silent()
-            count = self._port.read(self._chunk, patience_ms if self.silent else patience_ms - quiet_ms)
+            if quiet_ms >= timeout_ms:
+                self.on_timeout()
+            count = self._port.read(self._chunk, timeout_ms if self.timed_out else timeout_ms - quiet_ms)
             if count == 0:
                 continue
             self.decoder.feed(self._chunk, count)
             while self.decoder.next():
                 heard_us = ticks_us()
-                self.silent = False
+                self.timed_out = False
                 if self.decoder.kind == BYE:
                     return
-                self.take()
+                self.answer()
                 if self.refusal is not None:
                     return
 
-    def fall_silent(self):
+    def on_timeout(self):
         """Nothing was heard for too long: the dead-man."""
-        if not self.silent:
-            self.silent = True
+        if not self.timed_out:
+            self.timed_out = True
             if self.loop is not None:
                 self.loop.board.safe()
 
-    def take(self):
+    def answer(self):
         """Answer the frame that the decoder holds."""
         decoder = self.decoder
-        if decoder.kind == HELLO:
-            self.refusal = self._hello.refusal(decoder.payload)
+        if decoder.kind == HANDSHAKE:
+            self.refusal = self._handshake.refusal(decoder.payload)
             if self.loop is None or self.loop.ticks:  # several hellos may have waited: one fresh loop will do
                 self.loop = build_loop(self._settings, self._scenario, self._driver)
                 self.loop.arm()
-            self._send(HELLO, 0, self._hello.pack(self._payload))
+            self._send(HANDSHAKE, 0, self._handshake.pack(self._payload))
         elif self.loop is None:  # started behind the plant's back
             self._send(ASK, 0, 0)
         elif decoder.standing != LATE:

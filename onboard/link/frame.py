@@ -25,7 +25,7 @@ Portable: CPython and MicroPython. Encoding and decoding allocate nothing.
 
 from caudal.onboard.link.frame_counters import TICKS, FrameCounters
 
-HELLO = 1  # who I am (hello.py); the first frame after a start
+HANDSHAKE = 1  # who I am (handshake.py); the first frame after a start
 READINGS = 2  # plant to controller: one count a sensor (layout.py)
 OUTPUTS = 3  # controller to plant: one output an actuator
 BYE = 4  # the sender ends on purpose; no payload
@@ -250,5 +250,5 @@ class Decoder:
         self.sequence = body[1] | body[2] << 8
         self.tick = body[3] | body[4] << 8 | body[5] << 16 | body[6] << 24
         self.size = size - _HEAD
-        self.standing = self.counters.place(kind == HELLO, self.sequence, self.tick)
+        self.standing = self.counters.place(kind == HANDSHAKE, self.sequence, self.tick)
         return True

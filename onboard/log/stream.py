@@ -212,13 +212,13 @@ class StreamServer:
             return
         peer.setblocking(False)
         may_control = self._allow_control or host in ("127.0.0.1", "::1")
-        hello = {
+        handshake = {
             "run": self._about,
             "topics": self._topics,
             "controls": sorted(self._helms) if may_control else [],
             "rehearses": may_control and self.rehearse is not None,
         }
-        looker = Looker(peer, may_control, packed(hello))
+        looker = Looker(peer, may_control, packed(handshake))
         selector.register(peer, selectors.EVENT_READ, looker)
         self._lookers.append(looker)
         self.watched = True

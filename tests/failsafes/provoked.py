@@ -80,7 +80,7 @@ class Simulated(Bench):
 class Wired(Bench):
     """The controller in a thread, behind a pseudo-terminal; between two ticks it waits for the next readings."""
 
-    dead_man_ms = 60_000
+    link_timeout_ms = 60_000
 
     def launch(self, name: str, body: Any) -> Remote:
         master, slave = open_line()
@@ -89,7 +89,9 @@ class Wired(Bench):
         self._ports = here, there
         self.line = here
         self.controller = Controller(settings, self.scenario, digest, there)
-        self._thread = threading.Thread(target=self.controller.serve, args=(self.dead_man_ms,), daemon=True)
+        self._thread = threading.Thread(
+            target=self.controller.serve, args=(self.link_timeout_ms,), daemon=True
+        )
         self._thread.start()
         self.end = PlantSide(settings, digest, here)
         return Remote(name, body, self.end, 1_000_000 // self.rate_hz, patience_s=30.0)
@@ -121,7 +123,7 @@ class Wired(Bench):
 class Cuttable(Wired):
     """Its wire may be cut: neither end then waits for longer than it must."""
 
-    dead_man_ms = 1000
+    link_timeout_ms = 1000
 
     def cut(self) -> None:
         self.line.cut = True
@@ -131,10 +133,10 @@ class Cuttable(Wired):
         self.remote._patience_s = 30.0
         self.line.cut = False
 
-    def wait_for_dead_man(self, patience_s: float = 60.0) -> None:
+    def wait_for_link_timeout(self, patience_s: float = 60.0) -> None:
         """The controller's, which goes by its own clock."""
         give_up = time.monotonic() + patience_s
-        while not self.controller.silent:
+        while not self.controller.timed_out:
             assert time.monotonic() < give_up, "the controller has not noticed"
             time.sleep(0.05)
 

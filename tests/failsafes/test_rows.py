@@ -55,7 +55,7 @@ def a_cut_wire_acts_and_mended_the_vehicle_goes_on() -> None:
         bench.cut()
         took = ticks_until(bench, lambda: bench.remote.outputs == off, row.delay_ticks + 2)
         print(f"wire_lost hil: {took} ticks, then no pulses")
-        bench.wait_for_dead_man()
+        bench.wait_for_link_timeout()
         assert bench.loop.board.outputs == bench.loop.board.safe_outputs
         bench.step(row.delay_ticks)
         assert bench.remote.gone and bench.remote.outputs == off and bench.loop.ticks <= ticks + 1

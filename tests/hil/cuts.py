@@ -16,7 +16,7 @@ if __name__ == "__main__":
 
 from caudal.tools.config.vehicle import open_vehicle
 from caudal.tools.hil.fixture import Wire
-from caudal.tools.hil.remote_vehicle import DEAD_MAN_TICKS
+from caudal.tools.hil.remote_vehicle import LINK_TIMEOUT_TICKS
 
 LENGTHS_S = (0.5, 2.0, 10.0)
 PATIENCE_S = (
@@ -44,9 +44,15 @@ class Cutter:
         self._limits_us = [slew_us_a_tick(actuator, self._rate_hz) for actuator in settings["actuators"]]
         self._random = random.Random(seed)
         self._free = free
-        dead_man_ms = CONTROLLER_TICKS * 1000 // self._rate_hz
+        link_timeout_ms = CONTROLLER_TICKS * 1000 // self._rate_hz
         self.wire = Wire(
-            vehicle, scenario, seed, free=free, patience_s=PATIENCE_S, gone_s=0.0, dead_man_ms=dead_man_ms
+            vehicle,
+            scenario,
+            seed,
+            free=free,
+            patience_s=PATIENCE_S,
+            gone_s=0.0,
+            link_timeout_ms=link_timeout_ms,
         )
         self._swim_until_pulsing()
 
@@ -63,7 +69,7 @@ class Cutter:
         for tick in range(round(length_s * self._rate_hz)):
             if plant_safe is None and not any(sent[-1]):
                 plant_safe = tick
-            if controller_safe is None and controller.silent and not any(controller.loop.board.outputs):
+            if controller_safe is None and controller.timed_out and not any(controller.loop.board.outputs):
                 controller_safe = tick
             wire.swim(1 / self._rate_hz)
             if plant_safe is None and any(sent[-1]):
@@ -120,7 +126,7 @@ def most(ticks: list[int | None]) -> int | str:
 if __name__ == "__main__":
     vehicle, scenario = sys.argv[1:3] if len(sys.argv) > 2 else ("fish", "cruise")
     print(
-        f"{vehicle} {scenario}; dead-men: plant {DEAD_MAN_TICKS} ticks free, controller {CONTROLLER_TICKS} ticks"
+        f"{vehicle} {scenario}; dead-men: plant {LINK_TIMEOUT_TICKS} ticks free, controller {CONTROLLER_TICKS} ticks"
     )
     for free in (False, True):
         for length_s in LENGTHS_S:

@@ -96,7 +96,7 @@ def test_a_cut_wire_stops_every_servo_and_mended_it_resumes_without_a_jump(bench
     wire.cut()
     wire.swim(1.0)  # a hundred ticks, the first of which waits for the patience to end
     assert wire.outputs[-1] == OFF and wire.outputs[len(wire.outputs) - 100] == OFF
-    assert wire.controller.silent and wire.controller.loop.board.outputs == OFF  # by its own judgement
+    assert wire.controller.timed_out and wire.controller.loop.board.outputs == OFF  # by its own judgement
     wire.clear()
     wire.swim(3)
     back = next(k for k in range(400, len(wire.outputs)) if all(wire.outputs[k]))
@@ -133,7 +133,7 @@ def test_free_running_nothing_is_lost_and_it_swims(caudal):
 
 
 def test_free_running_a_silent_controller_is_found_gone_after_its_ticks():
-    from caudal.tools.hil.remote_vehicle import DEAD_MAN_TICKS, Remote
+    from caudal.tools.hil.remote_vehicle import LINK_TIMEOUT_TICKS, Remote
 
     class Silent:
         def collect(self, tick):
@@ -159,7 +159,7 @@ def test_free_running_a_silent_controller_is_found_gone_after_its_ticks():
     for _ in range(100):
         vehicle.tick(0, 0)
     assert Still.written[:30] == [[1500]] * 30
-    assert Still.written.index([0]) == 29 + DEAD_MAN_TICKS
+    assert Still.written.index([0]) == 29 + LINK_TIMEOUT_TICKS
     assert vehicle.gone and Still.written[-1] == [0]
 
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from caudal.onboard.log.reader import Log
-from caudal.tools.hil.remote_vehicle import DEAD_MAN_TICKS
+from caudal.tools.hil.remote_vehicle import LINK_TIMEOUT_TICKS
 from caudal.tools.hil.slew_back import Ramp
 from tests.hil.cuts import LENGTHS_S, Cutter
 from tests.hil.sides import free_tcp_port, said, swims_on
@@ -33,7 +33,7 @@ def test_free_running_a_cut_stops_the_servos_after_the_dead_mans_ticks():
     for _ in range(2):
         cut = cutter.cut(0.5)
         print(cut)
-        assert cut.plant_safe_ticks <= DEAD_MAN_TICKS + 1
+        assert cut.plant_safe_ticks <= LINK_TIMEOUT_TICKS + 1
         assert cut.back_ticks is not None and cut.step_to_limit <= 1
     cutter.close()
 

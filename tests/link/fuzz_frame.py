@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 with atheris.instrument_imports():
     from caudal.onboard.link.frame import (
         BYE,
-        HELLO,
+        HANDSHAKE,
         LARGEST_PAYLOAD,
         OUTPUTS,
         READINGS,
@@ -22,12 +22,12 @@ with atheris.instrument_imports():
         wire_size,
     )
     from caudal.onboard.link.frame_counters import TICKS
-    from caudal.onboard.link.hello import SIZE, Hello
+    from caudal.onboard.link.handshake import SIZE, Handshake
     from caudal.onboard.link.layout import Layout
 
 LAYOUT = Layout("hihhhhi")
-SIZES = {HELLO: SIZE, READINGS: LAYOUT.size, OUTPUTS: LARGEST_PAYLOAD, BYE: 0}
-OWN = Hello("0123456789abcdef", 100, 7, 200)
+SIZES = {HANDSHAKE: SIZE, READINGS: LAYOUT.size, OUTPUTS: LARGEST_PAYLOAD, BYE: 0}
+OWN = Handshake("0123456789abcdef", 100, 7, 200)
 encoder = Encoder(bytearray(wire_size(LARGEST_PAYLOAD)))
 
 
@@ -39,7 +39,7 @@ def hear(decoder: Decoder, data: bytes) -> int:
         count += 1
         assert decoder.size == SIZES[decoder.kind]
         assert 0 <= decoder.tick <= TICKS and 0 <= decoder.sequence <= 0xFFFF
-        if decoder.kind == HELLO:
+        if decoder.kind == HANDSHAKE:
             OWN.refusal(decoder.payload)
         if decoder.kind == READINGS:
             LAYOUT.unpack(decoder.payload, [None] * 7)

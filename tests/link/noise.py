@@ -12,11 +12,11 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from caudal.onboard.link.frame import BYE, HELLO, OUTPUTS, READINGS, Decoder, Encoder, wire_size
+from caudal.onboard.link.frame import BYE, HANDSHAKE, OUTPUTS, READINGS, Decoder, Encoder, wire_size
 from caudal.onboard.link.frame_counters import LATE, TICKS
-from caudal.onboard.link.hello import SIZE
+from caudal.onboard.link.handshake import SIZE
 
-SIZES = {HELLO: SIZE, READINGS: 32, OUTPUTS: 12, BYE: 0}
+SIZES = {HANDSHAKE: SIZE, READINGS: 32, OUTPUTS: 12, BYE: 0}
 BYTE_ERRORS = 0.01  # of all bytes
 FAULTS = 0.01  # of all frames, for each of: dropped, sent twice, garbage before, cut short
 

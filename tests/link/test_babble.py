@@ -4,20 +4,22 @@ import random
 import time
 
 from caudal.onboard.link.controller import Controller
-from caudal.onboard.link.frame import BYE, HELLO, Encoder, wire_size
-from caudal.onboard.link.hello import SIZE, Hello
+from caudal.onboard.link.frame import BYE, HANDSHAKE, Encoder, wire_size
+from caudal.onboard.link.handshake import SIZE, Handshake
 from caudal.tools.vehicle_run.config import open_controlled
 
 PATIENCE_MS = 50
 
 
 class BabblingPort:
-    """The plant's hello, then noise until the controller has gone safe (or an hour has passed), then bye."""
+    """The plant's handshake, then noise until the controller has gone safe (or an hour has passed), then bye."""
 
     def __init__(self, digest: str, settings: dict) -> None:
-        hello = Hello(digest, settings["rate_hz"], len(settings["sensors"]), len(settings["actuators"]))
+        handshake = Handshake(
+            digest, settings["rate_hz"], len(settings["sensors"]), len(settings["actuators"])
+        )
         self._payload = bytearray(SIZE)
-        self._size = hello.pack(self._payload)
+        self._size = handshake.pack(self._payload)
         self._encoder = Encoder(bytearray(wire_size(SIZE)))
         self._random = random.Random(1)
         self.controller: Controller | None = None
@@ -26,9 +28,9 @@ class BabblingPort:
 
     def read(self, buffer: bytearray, timeout_ms: int) -> int:
         if self.controller.loop is None:
-            return self._frame(buffer, HELLO, self._size)
-        if self.controller.silent or self.noise > 100_000:
-            self.was_silent = self.controller.silent
+            return self._frame(buffer, HANDSHAKE, self._size)
+        if self.controller.timed_out or self.noise > 100_000:
+            self.was_silent = self.controller.timed_out
             return self._frame(buffer, BYE, 0)
         time.sleep(0.001)
         self.noise += 20

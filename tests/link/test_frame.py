@@ -10,7 +10,7 @@ from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard import vehicles
 from caudal.onboard.link.frame import BYE, LARGEST_PAYLOAD, READINGS, Decoder, wire_size
 from caudal.onboard.link.frame_counters import TICKS
-from caudal.onboard.link.hello import SIZE, Hello
+from caudal.onboard.link.handshake import SIZE, Handshake
 from caudal.onboard.link.layout import Layout, outputs_layout, readings_layout
 from tests.conftest import EEL
 from tests.link.noise import CRC_ODDS, SIZES, Noise, burst_survivors, encoded, received
@@ -87,7 +87,7 @@ def test_every_number_a_layout_holds_comes_back(data):
 @settings(deadline=None)
 @given(st.binary(min_size=SIZE, max_size=SIZE))
 def test_any_hello_is_answered_with_agreement_or_a_sentence(payload):
-    own = Hello("0123456789abcdef", 100, 20, 4)
+    own = Handshake("0123456789abcdef", 100, 20, 4)
     mine = bytearray(SIZE)
     own.pack(mine)
     sentence = own.refusal(payload)

@@ -12,9 +12,9 @@ import sys
 HERE = __file__.rsplit("/", 1)[0] if "/" in __file__ else "."
 sys.path.insert(0, HERE + "/../../src")
 
-from caudal.onboard.link.dead_man import DeadMan  # noqa: E402
 from caudal.onboard.link.frame import READINGS, Decoder, Encoder, wire_size  # noqa: E402
 from caudal.onboard.link.layout import Layout  # noqa: E402
+from caudal.onboard.link.link_timeout import LinkTimeout  # noqa: E402
 
 LAYOUT = Layout("hhhhhhhhhhhhhhii")
 FRAMES = 200
@@ -29,7 +29,7 @@ class Wire:
         self.payload = bytearray(LAYOUT.size)
         self.encoder = Encoder(bytearray(wire_size(LAYOUT.size)))
         self.decoder = Decoder({READINGS: LAYOUT.size})
-        self.dead_man = DeadMan(5)
+        self.link_timeout = LinkTimeout(5)
         self.number = 0
         self.length = 0
         self._seed = 5
@@ -58,7 +58,7 @@ class Wire:
         heard = False
         while self.decoder.next():
             heard = True
-        self.dead_man.step(heard)
+        self.link_timeout.step(heard)
 
     def unpack(self):
         LAYOUT.unpack(self.decoder.payload, self.back)

@@ -2,11 +2,10 @@
 
 from bench_vehicle import Table
 
-from caudal.onboard.link.dead_man import DeadMan
 from caudal.onboard.link.frame import (
     BYE,
     DELIMITER,
-    HELLO,
+    HANDSHAKE,
     LARGEST_PAYLOAD,
     OUTPUTS,
     READINGS,
@@ -16,8 +15,9 @@ from caudal.onboard.link.frame import (
     wire_size,
 )
 from caudal.onboard.link.frame_counters import DUPLICATE, LATE, NEW, TICKS, FrameCounters
-from caudal.onboard.link.hello import SIZE, VERSION, Hello, read_hello
+from caudal.onboard.link.handshake import SIZE, VERSION, Handshake, read_handshake
 from caudal.onboard.link.layout import Layout, outputs_layout, readings_layout, width
+from caudal.onboard.link.link_timeout import LinkTimeout
 
 DIGEST = "0123456789abcdef" * 4
 
@@ -148,8 +148,8 @@ def test_what_cannot_be_sent_is_refused_in_a_sentence():
     assert "buffer of 20" in refused(encoder.frame, BYE, 0, 0, bytes(10), 10)
     assert "401 bytes" in refused(Decoder, {READINGS: 401})
     assert "channel 1" in refused(Layout, "hq")
-    assert "too short" in refused(Hello, "abc", 100, 1, 1)
-    assert "0 ticks" in refused(DeadMan, 0)
+    assert "too short" in refused(Handshake, "abc", 100, 1, 1)
+    assert "0 ticks" in refused(LinkTimeout, 0)
 
 
 def test_arrivals_count_what_was_lost_came_twice_or_came_late():
@@ -171,7 +171,7 @@ def test_ticks_keep_their_order_where_they_wrap():
     assert counters.place(False, 0, TICKS) == LATE
 
 
-def test_a_hello_starts_the_order_anew():
+def test_handshake_starts_the_frame_order_again():
     counters = FrameCounters()
     counters.place(False, 40000, 9000)
     assert counters.place(True, 0, 0) == NEW
@@ -260,34 +260,34 @@ def test_a_channel_is_as_wide_as_its_range_needs():
 
 def test_two_ends_with_the_same_vehicle_agree():
     payload = bytearray(SIZE)
-    assert Hello(DIGEST, 100, 20, 300).pack(payload) == SIZE
+    assert Handshake(DIGEST, 100, 20, 300).pack(payload) == SIZE
     assert hexed(payload) == "01" + DIGEST[:16] + "640014002c01"
-    assert Hello(DIGEST.upper(), 100, 20, 300).refusal(payload) is None
-    assert read_hello(payload).actuators == 300
-    decoder = Decoder({HELLO: SIZE})
-    received(decoder, encoded(HELLO, 0, 0, payload))
-    assert Hello(DIGEST, 100, 20, 300).refusal(decoder.payload) is None
+    assert Handshake(DIGEST.upper(), 100, 20, 300).refusal(payload) is None
+    assert read_handshake(payload).actuators == 300
+    decoder = Decoder({HANDSHAKE: SIZE})
+    received(decoder, encoded(HANDSHAKE, 0, 0, payload))
+    assert Handshake(DIGEST, 100, 20, 300).refusal(decoder.payload) is None
 
 
 def test_another_vehicle_file_is_refused_naming_both_digests():
     payload = bytearray(SIZE)
-    Hello("fedcba9876543210", 100, 20, 4).pack(payload)
-    sentence = Hello(DIGEST, 100, 20, 4).refusal(payload)
+    Handshake("fedcba9876543210", 100, 20, 4).pack(payload)
+    sentence = Handshake(DIGEST, 100, 20, 4).refusal(payload)
     assert "fedcba9876543210" in sentence and "0123456789abcdef" in sentence
 
 
 def test_another_version_or_shape_is_refused_too():
     payload = bytearray(SIZE)
-    Hello(DIGEST, 100, 20, 4, VERSION + 1).pack(payload)
-    assert f"version {VERSION + 1}" in Hello(DIGEST, 100, 20, 4).refusal(payload)
-    Hello(DIGEST, 50, 20, 4).pack(payload)
-    assert "at 50 Hz" in Hello(DIGEST, 100, 20, 4).refusal(payload)
+    Handshake(DIGEST, 100, 20, 4, VERSION + 1).pack(payload)
+    assert f"version {VERSION + 1}" in Handshake(DIGEST, 100, 20, 4).refusal(payload)
+    Handshake(DIGEST, 50, 20, 4).pack(payload)
+    assert "at 50 Hz" in Handshake(DIGEST, 100, 20, 4).refusal(payload)
 
 
-def test_the_dead_man_trips_at_its_limit_and_forgives_at_the_next_frame():
-    dead_man = DeadMan(3)
-    assert dead_man.step(False)  # nobody was there yet
-    assert not dead_man.step(True)
-    assert [dead_man.step(False) for _ in range(4)] == [False, False, True, True]
-    assert not dead_man.step(True)
-    assert dead_man.trips == 1
+def test_link_timeout_trips_at_its_limit_and_ends_at_the_next_frame():
+    link_timeout = LinkTimeout(3)
+    assert link_timeout.step(False)  # nobody was there yet
+    assert not link_timeout.step(True)
+    assert [link_timeout.step(False) for _ in range(4)] == [False, False, True, True]
+    assert not link_timeout.step(True)
+    assert link_timeout.trips == 1

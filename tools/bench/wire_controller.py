@@ -43,5 +43,5 @@ def serve(vehicle: str, overrides: list[str], scenario: str, line: str, results:
     timed = TimedPort(ReconnectingPort(line))
     controller = Controller(controlled.settings, settings, controlled.file.digest(), timed)
     realtime.first_in_line(realtime.PRIORITY)
-    controller.serve(patience_ms=10_000)
+    controller.serve(timeout_ms=10_000)
     results.send(timed.compute_ns / max(timed.responses, 1) / 1e3)

@@ -18,7 +18,7 @@ def control(args: argparse.Namespace, line: str) -> int:
         if args.realtime:
             for sentence in realtime.set_up():
                 output.note(f"caudal: more jitter than need be: {sentence}")
-        controller.serve(patience_ms=2000)
+        controller.serve(timeout_ms=2000)
     except PortError as error:
         raise output.UsageError(str(error)) from error
     if controller.refusal:

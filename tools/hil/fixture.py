@@ -38,7 +38,7 @@ class StallingPort:
 
 class Wire:
     """`patience_s`: how long the plant waits for an answer before the controller counts as gone, then `gone_s` a tick
-    (None: the clock's pace). `dead_man_ms`: the controller's own dead-man. `free` running, ticks come by the clock.
+    (None: the clock's pace). `link_timeout_ms`: the controller's own dead-man. `free` running, ticks come by the clock.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Wire:
         free: bool = False,
         patience_s: float = PATIENCE_S,
         gone_s: float | None = None,
-        dead_man_ms: int = 500,
+        link_timeout_ms: int = 500,
         **faults: Any,
     ) -> None:
         vehicle, scenario_name, scenario_settings = open_scenario(name, list(overrides), scenario)
@@ -60,7 +60,7 @@ class Wire:
         self._far = StallingPort(open_port(os.ttyname(self._slave)))
         self.line = FaultyPort(Port(master, "bench"), seed=seed, **faults)
         self.controller = Controller(vehicle.settings, scenario_settings, digest, self._far)
-        self._dead_man_ms = dead_man_ms
+        self._dead_man_ms = link_timeout_ms
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
         period_us = 1_000_000 // vehicle.settings["rate_hz"]
@@ -80,7 +80,7 @@ class Wire:
 
     def _serve(self) -> None:
         try:
-            self.controller.serve(patience_ms=self._dead_man_ms)
+            self.controller.serve(timeout_ms=self._dead_man_ms)
         except PortError:
             return  # the bench is put away
 

@@ -18,7 +18,7 @@ from caudal.tools.hil.plant_side import PlantSide
 from caudal.tools.hil.remote_vehicle import Remote
 from caudal.tools.hil.slew_back import Ramp
 
-DEAD_MAN_S = 2.0  # the controller's own, as caudal run --on hil has it
+LINK_TIMEOUT_S = 2.0  # the controller's own, as caudal run --on hil has it
 
 
 class InProcessWire:
@@ -46,16 +46,16 @@ class InProcessWire:
         controller.decoder.feed(buffer, count)
         while controller.decoder.next():
             self._heard_s = self.now_s
-            controller.silent = False
+            controller.timed_out = False
             if controller.decoder.kind != BYE:
-                controller.take()
+                controller.answer()
 
     def read(self, buffer: bytearray, timeout_ms: int) -> int:
         count = min(len(self._back), len(buffer))
         if not count:
             self.now_s += timeout_ms / 1000
-            if self.controller and self.now_s - self._heard_s >= DEAD_MAN_S:
-                self.controller.fall_silent()
+            if self.controller and self.now_s - self._heard_s >= LINK_TIMEOUT_S:
+                self.controller.on_timeout()
         buffer[:count] = self._back[:count]
         del self._back[:count]
         return count
@@ -91,9 +91,9 @@ class _Watched(Controller):
         super().__init__(*given)
         self._ticked = ticked
 
-    def take(self) -> None:
+    def answer(self) -> None:
         before = self.loop.ticks if self.loop is not None else 0
-        super().take()
+        super().answer()
         if self.loop is not None and self.loop.ticks > before:
             self._ticked(self.loop)
 

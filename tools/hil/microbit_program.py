@@ -33,10 +33,10 @@ LAYOUT = (
 )
 
 
-def program(settings: dict[str, Any], dead_man_ms: int = 200) -> list[str]:
+def program(settings: dict[str, Any], link_timeout_ms: int = 200) -> list[str]:
     """Pieces of source, each to be run on the board in turn; `serve()` is left to the caller."""
     _refuse_what_does_not_fit(settings)
-    pieces = [*_numbers(settings, dead_man_ms), *_definitions()]
+    pieces = [*_numbers(settings, link_timeout_ms), *_definitions()]
     size = sum(len(piece) for piece in pieces)
     if size > LARGEST_PROGRAM:
         problem = f"its program takes {size} bytes of source, a micro:bit has room for {LARGEST_PROGRAM}"
@@ -82,7 +82,7 @@ class _Channels:
         self.actuators = [build_actuator(channel) for channel in settings["actuators"]]
 
 
-def _numbers(settings: dict[str, Any], dead_man_ms: int) -> list[str]:
+def _numbers(settings: dict[str, Any], link_timeout_ms: int) -> list[str]:
     """The vehicle's constants, read off the very objects that swim it in the portable core.
 
     Some are private there: a second copy of how they are made would be worse.
@@ -97,7 +97,7 @@ def _numbers(settings: dict[str, Any], dead_man_ms: int) -> list[str]:
         "RATE": rate_hz,
         "ROWS": shape.rows,
         "ALPHA": Lag(gait["convergence_per_s"], rate_hz)._alpha,
-        "DEAD_MAN_MS": dead_man_ms,
+        "LINK_TIMEOUT_MS": link_timeout_ms,
         "JOINTS": [names.index(joint) for joint in gait["joints"]],
         "SHARE": [to_q14(share) for share in gait["turn_share"]],
         "OTHERS": others(settings),

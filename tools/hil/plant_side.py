@@ -3,7 +3,7 @@
 In lockstep simulated time stands still while it waits (`exchange`); free running it does not wait, and takes what
 has come (`post`, `collect`). In lockstep a frame without an answer is sent again; after the
 patience given the other end counts as gone: the exchange gives None, and whoever steps the plant puts its
-actuators into their safe state. A controller that has started anew asks for a hello, and gets it.
+actuators into their safe state. A controller that has started anew asks for a handshake, and gets it.
 """
 
 import time
@@ -14,7 +14,7 @@ from caudal.onboard.link.frame import (
     ASK,
     BYE,
     DELIMITER,
-    HELLO,
+    HANDSHAKE,
     OUTPUTS,
     READINGS,
     Decoder,
@@ -22,7 +22,7 @@ from caudal.onboard.link.frame import (
     wire_size,
 )
 from caudal.onboard.link.frame_counters import NEW, FrameCounters
-from caudal.onboard.link.hello import SIZE, Hello
+from caudal.onboard.link.handshake import SIZE, Handshake
 from caudal.onboard.link.layout import outputs_layout, readings_layout
 
 RESEND_MS = 100
@@ -42,8 +42,8 @@ class PlantSide:
         self._now_s = now_s
         self._out = readings_layout(settings["sensors"])
         self._in = outputs_layout(settings["actuators"])
-        self._hello = Hello(digest, settings["rate_hz"], self._out.channels, self._in.channels)
-        self.decoder = Decoder({HELLO: SIZE, OUTPUTS: self._in.size, ASK: 0})
+        self._handshake = Handshake(digest, settings["rate_hz"], self._out.channels, self._in.channels)
+        self.decoder = Decoder({HANDSHAKE: SIZE, OUTPUTS: self._in.size, ASK: 0})
         self._payload = bytearray(max(self._out.size, SIZE))
         self._encoder = Encoder(bytearray(wire_size(len(self._payload))))
         self._chunk = bytearray(512)
@@ -52,7 +52,7 @@ class PlantSide:
         self.bytes_sent = 0
         self.bytes_received = 0
         self.greetings = 0  # how often a controller was told to start anew
-        self._asked = False  # has the other end asked for a hello
+        self._asked = False  # has the other end asked for a handshake
         self._open: tuple[int, list[int | None]] | None = (
             None  # the question that has no answer yet: tick, counts
         )
@@ -65,13 +65,13 @@ class PlantSide:
         return self.decoder.counters
 
     def connect(self, patience_s: float = 20.0) -> bool:
-        """Say hello until the other end does; False if it never did."""
+        """Sends the handshake until the other side answers it; False if it never does."""
         give_up = self._now_s() + patience_s
         self._port.write(bytearray(DELIMITER), 1)
         while self._now_s() < give_up:
-            self._say_hello()
-            if self._await(HELLO, 0, RESEND_MS):
-                refusal = self._hello.refusal(self.decoder.payload)
+            self._send_handshake()
+            if self._await(HANDSHAKE, 0, RESEND_MS):
+                refusal = self._handshake.refusal(self.decoder.payload)
                 if refusal:
                     raise Refusal(refusal)
                 return True
@@ -98,7 +98,7 @@ class PlantSide:
                 self.counters.round_trip((time.monotonic_ns() - start_ns) // 1000)
                 return self._outputs
             if self._asked:  # it has started anew, and gets this tick's readings
-                self._say_hello()
+                self._send_handshake()
                 asked_tick, asked_counts = tick, counts
                 self._ask(asked_tick, asked_counts)
             elif self._now_s() >= self._resend_at:
@@ -107,8 +107,8 @@ class PlantSide:
                 self._open = (asked_tick, list(asked_counts))
                 return None
 
-    def _say_hello(self) -> None:
-        self._send(HELLO, 0, self._hello.pack(self._payload))
+    def _send_handshake(self) -> None:
+        self._send(HANDSHAKE, 0, self._handshake.pack(self._payload))
         self.greetings += 1
 
     def _ask(self, tick: int, counts: list[int | None], again: bool = False) -> None:
@@ -122,7 +122,7 @@ class PlantSide:
         go again, so that its loop does not run on when it hears but is not heard."""
         if self._asked:
             self._asked = False
-            self._say_hello()
+            self._send_handshake()
             self._open = None
         if gone and self._open:
             tick, _ = self._open

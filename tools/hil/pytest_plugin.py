@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from caudal.tools.hil.fixture import Wire
 
 FAULTS = ("drop", "corrupt", "duplicate", "delay_s")
-OPTIONS = ("overrides", "free", "patience_s", "gone_s", "dead_man_ms")
+OPTIONS = ("overrides", "free", "patience_s", "gone_s", "link_timeout_ms")
 
 
 @pytest.fixture

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 from caudal.hal.serial_ports import PortError
-from caudal.onboard.link.dead_man import DeadMan
+from caudal.onboard.link.link_timeout import LinkTimeout
 from caudal.onboard.log.recorder import Column, LogWriter
 from caudal.sim_plant.world.world import Body
 from caudal.tools.common.output import note, slow_notice
 from caudal.tools.hil.plant_side import PlantSide
 from caudal.tools.hil.slew_back import Ramp
 
-DEAD_MAN_TICKS = 20  # free running: so many without a new answer, and there are no pulses
+LINK_TIMEOUT_TICKS = 20  # free running: so many without a new answer, and there are no pulses
 PATIENCE_S = 2.0  # lockstep: how long an answer may take before the controller counts as gone; no tick passes meanwhile
 CONNECT_S = 20.0
 WIRE = (
@@ -29,7 +29,7 @@ class Remote:
     """`period_us` of its loop: while the controller is gone, time goes on about as fast as the clock (`gone_s` a tick).
 
     `free` running, the plant is paced by the clock and waits for nobody: outputs take effect in the tick after they
-    came, and a dead-man of DEAD_MAN_TICKS says when the controller is gone. When it is back, or another has taken its
+    came; the link times out after LINK_TIMEOUT_TICKS. When the controller is back, or another has taken its
     place, the `ramp` leads the joints to where it wants them.
     """
 
@@ -64,13 +64,13 @@ class Remote:
         self._gone_s = period_us / 1e6 if gone_s is None else gone_s
         self._tick = 0
         self._met = not free
-        self._dead_man = DeadMan(DEAD_MAN_TICKS) if free else None
+        self._link_timeout = LinkTimeout(LINK_TIMEOUT_TICKS) if free else None
         self._counts: list[int | None] = [None] * len(body.sensors)
         self._recorder: LogWriter | None = None
         self._topics: list[Column] = []
 
     def arm(self) -> None:
-        """The controller arms itself when the wire is up: say hello."""
+        """The controller arms itself when the link is up: connects."""
         try:
             with slow_notice("waiting for a controller at the other end of the wire", after_s=3.0):
                 there = self.end.connect(self._greet_s)
@@ -112,7 +112,7 @@ class Remote:
         self.body.read(self._counts)
         truth = self.body.truth()
         answer = self._exchange()
-        if self._ramp and (self._dead_man or answer is None or self.end.greetings != self._greetings):
+        if self._ramp and (self._link_timeout or answer is None or self.end.greetings != self._greetings):
             self._greetings = self.end.greetings
             self._ramp.start()  # free running in every tick: answers may come late, and then two at a time
         self._met = self._met or answer is not None
@@ -145,9 +145,9 @@ class Remote:
             return None
         start = time.monotonic()
         try:
-            if self._dead_man:
+            if self._link_timeout:
                 fresh = self.end.collect(self._tick)
-                gone = self._dead_man.step(fresh is not None)
+                gone = self._link_timeout.step(fresh is not None)
                 self.end.post(self._tick, self._counts, gone)
                 if gone:
                     return None

@@ -1,4 +1,4 @@
-"""Hello: what both ends must agree on before they swim together. Portable: CPython and MicroPython.
+"""Handshake: what both ends must agree on before they swim together. Portable: CPython and MicroPython.
 
     version 1, digest 8, rate 2, sensors 2, actuators 2     bytes, numbers low byte first
 
@@ -11,7 +11,7 @@ SIZE = 15
 _DIGEST = 8
 
 
-class Hello:
+class Handshake:
     """What this end says of itself, and whether the other end fits. `digest` in hex, the rate in Hz."""
 
     def __init__(self, digest, rate_hz, sensors, actuators, version=VERSION):
@@ -39,7 +39,7 @@ class Hello:
 
     def refusal(self, payload):
         """Why the other end, which said this, does not fit: a sentence, or None if it does."""
-        other = read_hello(payload)
+        other = read_handshake(payload)
         if other.version != self.version:
             return (
                 f"the other end speaks version {other.version} of the bench wire, this end version {self.version}: "
@@ -61,9 +61,9 @@ class Hello:
         return f"{self.sensors} sensors and {self.actuators} actuators at {self.rate_hz} Hz"
 
 
-def read_hello(payload):
+def read_handshake(payload):
     """The hello in a payload of SIZE bytes."""
     digest = "".join([f"{payload[1 + i]:02x}" for i in range(_DIGEST)])
     at = 1 + _DIGEST
     numbers = [payload[at + k] | payload[at + k + 1] << 8 for k in (0, 2, 4)]
-    return Hello(digest, numbers[0], numbers[1], numbers[2], payload[0])
+    return Handshake(digest, numbers[0], numbers[1], numbers[2], payload[0])

@@ -4,7 +4,7 @@ Portable: CPython and MicroPython; allocates nothing.
 """
 
 
-class DeadMan:
+class LinkTimeout:
     """Gone after `limit` ticks of this end without a new frame, and from the start until the first one comes."""
 
     def __init__(self, limit):
