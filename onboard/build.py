@@ -22,10 +22,10 @@ def build_loop(settings, scenario, driver):
     state = State(board, 1000000 // rate_hz)
     estimators, stages, available = STACKS[settings.control.kind](settings, scenario, board)
     if [1 for channel in settings.actuators if channel.feedback]:
-        from caudal.onboard.core.actuator_monitor import build_observe
+        from caudal.onboard.core.actuator_monitor import build_monitor
 
-        observe, probe = build_observe(settings, board)
-        estimators.insert(0, Stage("observe", 1, observe.step))
+        monitor, probe = build_monitor(settings, board)
+        estimators.insert(0, Stage("observe", 1, monitor.step))
         if probe:
             stages.append(Stage("probe", 1, probe.step))
     if settings.surface:
@@ -44,7 +44,7 @@ def build_loop(settings, scenario, driver):
         handler,
         rate_hz,
     )
-    if settings.get("params"):
+    if settings.params:
         handler.params = build_params(settings, scenario, loop)
     return loop
 
@@ -56,9 +56,7 @@ def build_params(settings, scenario, loop):
     names = [name for name in settings.scenarios if settings.scenarios[name] is scenario]
 
     def build(changed):
-        return build_loop(
-            without_params(changed), changed["scenarios"][names[0]] if names else scenario, None
-        )
+        return build_loop(without_params(changed), changed.scenarios[names[0]] if names else scenario, None)
 
     def rows(changed):
         return build_rows(changed, loop.board, loop.handler.available)
@@ -117,13 +115,13 @@ def _tail(settings, board, guides):
 
 def _around(settings, tail, board):
     """The gait round jammed joints; None where nobody hears all of them, and could say where they are stuck."""
-    heard = [settings.actuators[joint]["feedback"] for joint in tail.gait.joints]
+    heard = [settings.actuators[joint].feedback for joint in tail.gait.joints]
     if not all(heard):
         return None
     from caudal.onboard.gait.around import Around
     from caudal.onboard.gait.shape import places_of
 
-    sensors = [board.sensor(settings.actuators[joint]["feedback"]) for joint in tail.gait.joints]
+    sensors = [board.sensor(settings.actuators[joint].feedback) for joint in tail.gait.joints]
     convergence_per_s = settings.gait.convergence_per_s
     return Around(tail, sensors, places_of(settings.gait), board, settings.rate_hz, convergence_per_s)
 

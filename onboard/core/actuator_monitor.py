@@ -126,7 +126,7 @@ class ActuatorMonitor:
 def build_monitor(settings: "Settings", board: "Board") -> "tuple[ActuatorMonitor, Probe | None]":
     """A monitor of all actuators with feedback; and test thrusts for thrusters that do not follow, or None."""
     rate_hz = settings.rate_hz
-    observers: "list[Observer]" = []
+    observers: list[Observer] = []
     thrusters = []
     probe = None
     for index, table in enumerate(settings.actuators):

@@ -39,8 +39,8 @@ class CommandHandler:
         self._rules = rules
         self._surface = surface
         self._by = modes.PILOT  # who requested the mode
-        self.params: "Params | None" = None  # what `set` changes
-        self._commands: "dict[str, Callable[..., str | None]]" = {
+        self.params: Params | None = None  # what `set` changes
+        self._commands: dict[str, Callable[..., str | None]] = {
             "arm": self._arm,
             "disarm": self._disarm,
             "mode": self._mode,

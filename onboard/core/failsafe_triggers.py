@@ -136,7 +136,7 @@ class _Pair:
         self._limit = to_q20(limit_rad)
         self._dt = Gain(1 / rate_hz)
         self._forget = Gain(1 / (FORGET_S * rate_hz))
-        self._before: "int | None" = None
+        self._before: int | None = None
         self._difference = 0
 
     def disagree(self) -> bool:
