@@ -6,7 +6,7 @@ allocates nothing. Portable: CPython and MicroPython.
 """
 
 from caudal.hal.core.board import NEVER
-from caudal.hal.core.fixed_point import Gain, to_q20
+from caudal.hal.core.fixed_point import Gain, to_q20, to_q20_or_none
 from caudal.onboard.core import modes
 
 TURN = 6588397  # 2 pi, fine
@@ -63,8 +63,8 @@ def _silence(settings, board, rate_hz, available):
 def _outside(settings, board, rate_hz, available):
     """A reading lies below `low` or above `high`; of one that has fallen silent nothing is known."""
     sensors = [board.sensor(name) for name in settings["sensors"]]
-    low = to_q20(settings["low"])
-    high = to_q20(settings["high"])
+    low = to_q20_or_none(settings["low"])
+    high = to_q20_or_none(settings["high"])
 
     def cause(state):
         silent = False
