@@ -23,8 +23,8 @@ from typing import Any
 
 import msgspec
 
+from caudal.onboard.host.realtime import RECORD_PRIORITY, first_in_line
 from caudal.onboard.log.recorder import Recorder, Topic, Values
-from caudal.onboard.run.realtime import RECORD_PRIORITY, first_in_line
 
 PORT = 9360
 UPDATES_A_SECOND = 30
