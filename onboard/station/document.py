@@ -22,7 +22,8 @@ from caudal.onboard.station.telemetry import STREAMS
 HEAD = """# MAVLink
 
 The messages that a vehicle sends to ground stations and accepts from them (`caudal run VEHICLE --mavlink ADDRESS`).
-Protocol version 2, dialect `common`. `python -m caudal.onboard.station.document` writes this page from the code's tables.
+Protocol version 2, dialect `common`. `python -m caudal.onboard.station.document` writes this page from the code's
+tables.
 
 ## Addresses
 
@@ -30,42 +31,42 @@ Protocol version 2, dialect `common`. `python -m caudal.onboard.station.document
 SIGNING = f"""
 ## Signing
 
-`--mavlink-key FILE` holds 32 bytes or a passphrase (hashed by SHA-256, as MAVProxy and QGroundControl do); other users
-must not be able to read the file. With a key, the vehicle accepts signed frames only, and signs everything that it sends.
-Only RADIO_STATUS may be unsigned: radios generate it, and it has no effect. Unsigned, wrongly signed, replayed and
-too old frames are counted, reported (STATUSTEXT) and recorded (event `frames refused`). Timestamps are stored in
-`FILE.times`, so that a restarted vehicle rejects replayed frames. A key is never transmitted: SETUP_SIGNING is refused.
-MAVSDK 3 cannot sign.
+`--mavlink-key FILE` holds 32 bytes or a passphrase (hashed by SHA-256, as MAVProxy and QGroundControl do); other
+users must not be able to read the file. With a key, the vehicle accepts signed frames only, and signs everything that
+it sends. Only RADIO_STATUS may be unsigned: radios generate it, and it has no effect. Unsigned, wrongly signed,
+replayed and too old frames are counted, reported (STATUSTEXT) and recorded (event `frames refused`). Timestamps are
+stored in `FILE.times`, so that a restarted vehicle rejects replayed frames. A key is never transmitted: SETUP_SIGNING
+is refused. MAVSDK 3 cannot sign.
 
 ## Limits
 
-The vehicle reads {BYTES_A_SECOND:,} bytes per second of each station; the rest is dropped unread, reported and recorded.
-Of manual control and set-points only the latest counts. A disarm has priority over everything else, from any station.
-If there are several vehicles, they accept commands to system 0 (all) only to disarm.
+The vehicle reads {BYTES_A_SECOND:,} bytes per second of each station; the rest is dropped unread, reported and
+recorded. Of manual control and set-points only the latest counts. A disarm has priority over everything else, from
+any station. If there are several vehicles, they accept commands to system 0 (all) only to disarm.
 
 ## Coordinates
 
-North is `x`, rotated by `station.bearing_deg`; east is to starboard of it; down is the depth. The origin on the globe is
-`station.origin` of the vehicle file or `--mavlink-origin`; a simulation without one uses PX4's. Altitudes are relative to
-the surface: an altitude of -2 is a depth of 2 m, and one above the water is refused.
+North is `x`, rotated by `station.bearing_deg`; east is to starboard of it; down is the depth. The origin on the globe
+is `station.origin` of the vehicle file or `--mavlink-origin`; a simulation without one uses PX4's. Altitudes are
+relative to the surface: an altitude of -2 is a depth of 2 m, and one above the water is refused.
 
 ## Manual control
 
 MANUAL_CONTROL by `station.axes` of the vehicle file. Vehicles with thrusters: x ahead, y to starboard, z up (500 is
-neutral), r turns to starboard. Vehicles with a tail: z is the beat (0 is none, negative is astern), r turns, x forward
-is down. Mode manual needs MANUAL_CONTROL from the start: without it the failsafe rule pilot_lost holds the vehicle.
-If several stations send it, the vehicle follows the first one, until that one times out ({SILENT_S:g} s) or the vehicle
-is disarmed. The others are informed once.
+neutral), r turns to starboard. Vehicles with a tail: z is the beat (0 is none, negative is astern), r turns, x
+forward is down. Mode manual needs MANUAL_CONTROL from the start: without it the failsafe rule pilot_lost holds the
+vehicle. If several stations send it, the vehicle follows the first one, until that one times out ({SILENT_S:g} s) or
+the vehicle is disarmed. The others are informed once.
 
 ## Fault injection on request
 
 A simulated vehicle accepts any fault of docs/faults.md as a STATUSTEXT: `fault silent:depth` starts now, `fault
 jammed:tail_2@30+5` at second 30 for 5 s; `mend silent:depth` clears it, `mend depth` clears all faults of one part,
-`mend` clears all. The answer is a STATUSTEXT, too, and the log has an event `rehearsal`. MAVProxy: `module load message`,
-then `message STATUSTEXT 6 "b'fault silent:depth'"`; pymavlink: `statustext_send(6, b"fault silent:depth")`. Longer texts
-are sent in chunks, as the protocol defines. MAV_CMD_INJECT_FAILURE injects the faults that it has numbers for; its "ok"
-clears the faults of one part. A STATUSTEXT has no target, so that several vehicles accept the command only. Real vehicles
-refuse both.
+`mend` clears all. The answer is a STATUSTEXT, too, and the log has an event `rehearsal`. MAVProxy: `module load
+message`, then `message STATUSTEXT 6 "b'fault silent:depth'"`; pymavlink: `statustext_send(6, b"fault silent:depth")`.
+Longer texts are sent in chunks, as the protocol defines. MAV_CMD_INJECT_FAILURE injects the faults that it has
+numbers for; its "ok" clears the faults of one part. A STATUSTEXT has no target, so that several vehicles accept the
+command only. Real vehicles refuse both.
 
 ## Modes
 
