@@ -211,8 +211,8 @@ def test_every_number_of_a_tick_fits_the_small_integers_of_a_32_bit_board(source
     gait.joints = list(JOINTS)
     top = SETTINGS.control
     for frequency_hz, turn_rad in ((1, 1), (-1, -1), (1, -1)):
-        frequency = to_q14(frequency_hz * top["frequency_max_hz"])
-        gait.ask(Small(frequency), Small(ONE), Small(to_q14(turn_rad * top["deflection_max_rad"])))
+        frequency = to_q14(frequency_hz * top.frequency_max_hz)
+        gait.ask(Small(frequency), Small(ONE), Small(to_q14(turn_rad * top.deflection_max_rad)))
         angles = swim(gait, 150)
         assert any(max(row) != 0 for row in angles)
     assert type(gait.frequency.value) is Small

@@ -43,23 +43,21 @@ def test_a_thruster_that_is_heard_says_what_its_turns_push(capsys, tmp_path):
 
 def channel(vehicle: str, name: str, *overrides: str):
     settings = open_vehicle(vehicle, list(overrides)).settings
-    return next(a for a in settings["actuators"] if a["name"] == name), settings
+    return next(a for a in settings.actuators if a.name == name), settings
 
 
 def test_what_the_file_leaves_open_is_filled_in_and_what_nobody_hears_is_left_out():
     servo, _ = channel("ray", "left_fin", "actuator.left_fin.feedback=caudal_angle")
-    assert (servo["lag_s"], servo["found_s"]) == (0.02, 0.3) and servo["off_rad"] == pytest.approx(0.16)
+    assert (servo.lag_s, servo.found_s) == (0.02, 0.3) and servo.off_rad == pytest.approx(0.16)
     deaf, _ = channel("ray", "left_fin")
-    assert not {"feedback", "lag_s", "found_s", "off_rad"} & deaf.keys()
+    assert (deaf.feedback, deaf.lag_s, deaf.found_s, deaf.off_rad) == ("", None, None, None)
     valve, _ = channel("hybrid", "aft_a")
-    assert valve["feedback"] == valve["pressure"] == "aft_a_pressure"
+    assert valve.feedback == valve.pressure == "aft_a_pressure"
 
 
 def test_the_rows_look_at_those_that_are_heard_and_at_no_others():
-    rows = {
-        v: {r["name"]: r for r in open_vehicle(v).settings["failsafes"]} for v in ("ray", "rov", "hybrid")
-    }
-    assert rows["ray"]["servo_stalled"]["actuators"] == ["tail_yaw", "caudal", "tail_pitch"]
-    assert len(rows["rov"]["thruster_dead"]["actuators"]) == 7 and "servo_stalled" not in rows["rov"]
-    assert len(rows["hybrid"]["valve_stuck"]["actuators"]) == 6
-    assert len(rows["hybrid"]["thruster_dead"]["actuators"]) == 9
+    rows = {v: {r.name: r for r in open_vehicle(v).settings.failsafes} for v in ("ray", "rov", "hybrid")}
+    assert rows["ray"]["servo_stalled"].actuators == ["tail_yaw", "caudal", "tail_pitch"]
+    assert len(rows["rov"]["thruster_dead"].actuators) == 7 and "servo_stalled" not in rows["rov"]
+    assert len(rows["hybrid"]["valve_stuck"].actuators) == 6
+    assert len(rows["hybrid"]["thruster_dead"].actuators) == 9
