@@ -14,7 +14,7 @@ import math
 from caudal.hal.core.fixed_point import ONE, to_q14_or_none
 from caudal.onboard.control.allocation import Allocation
 from caudal.onboard.control.matrix import times
-from caudal.onboard.control.motion import Motion
+from caudal.onboard.control.motion import RigidBodyModel
 from caudal.onboard.core.angles import wrap
 from caudal.onboard.core.modes import SURFACE
 
@@ -23,7 +23,7 @@ AXES = ("surge", "sway", "heave", "roll", "pitch", "yaw")
 
 class PoseHold:
     def __init__(self, control, board, rate_hz):
-        self._motion = Motion(control["model"])
+        self._motion = RigidBodyModel(control["model"])
         self._feed_forward = control["feed_forward"]
         self._gains = [control["gains"][axis] for axis in AXES]
         self._dt = 1 / rate_hz

@@ -10,7 +10,7 @@ import math
 from caudal.hal.core.fixed_point import ONE
 from caudal.onboard.control.allocation import thruster_matrix
 from caudal.onboard.control.matrix import times
-from caudal.onboard.control.motion import Motion
+from caudal.onboard.control.motion import RigidBodyModel
 from caudal.onboard.estimate.kalman import Angle, Axis
 from caudal.onboard.estimate.planar import channel
 
@@ -20,7 +20,7 @@ class PoseEstimator:
         noise = settings["filter"]
         dt = 1 / rate_hz
         self._board = board
-        self._motion = Motion(control["model"])
+        self._motion = RigidBodyModel(control["model"])
         self._thrusters = [board.actuator(t["name"]) for t in control["thruster"]]
         self._b = thruster_matrix(control["thruster"])
         self._lag = [1 - math.exp(-dt / max(t["lag_s"], 1e-6)) for t in control["thruster"]]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caudal.onboard.control.matrix import inverse
-from caudal.onboard.control.motion import Motion
+from caudal.onboard.control.motion import RigidBodyModel
 from caudal.tools.identify import rigid_body_model
 
 
@@ -24,7 +24,7 @@ def vehicle(seed):
         "righting_n_m": m.righting_n_m,
         "lead_n_m": m.lead_n_m,
     }
-    return Motion(settings), values
+    return RigidBodyModel(settings), values
 
 
 @given(st.integers(0, 10_000))
@@ -46,7 +46,7 @@ def test_it_says_what_the_identified_model_says(seed):
 def test_coriolis_forces_do_no_work(seed):
     values = vehicle(seed)[1]
     m = rigid_body_model.matrices({name: values[name] for name in rigid_body_model.INERTIA})
-    still = Motion(
+    still = RigidBodyModel(
         {
             "inertia": m.inertia.tolist(),
             "drag": [[0.0] * 6] * 6,
