@@ -1,4 +1,4 @@
-"""From plain settings (hal/tables/channels.py, or what a board was sent) to maps, channels and the board. Portable."""
+"""Builds maps, channels and the board from a vehicle's settings (hal/tables/channels.py). Portable."""
 
 from caudal.hal.core.board import Actuator, Board, Sensor
 from caudal.hal.core.fixed_point import to_q14
@@ -12,60 +12,94 @@ from caudal.hal.core.maps import (
     ValveMap,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Protocol
 
-def build_board(settings, driver, rate_hz):
-    actuators = [build_actuator(channel, rate_hz) for channel in settings["actuators"]]
-    sensors = [build_sensor(channel, rate_hz) for channel in settings["sensors"]]
+    from caudal.hal.core.board import Driver
+    from caudal.hal.core.maps import ActuatorMap, Curve, SensorMap
+    from caudal.hal.tables import channels
+
+    class BoardSettings(Protocol):
+        """Settings that a board is built from: hal/tables/channels.py (Channels), onboard/tables/read.py (Settings)."""
+
+        @property
+        def actuators(self) -> Sequence[channels.Actuator]:
+            """Output channels in file order."""
+
+        @property
+        def sensors(self) -> Sequence[channels.Sensor]:
+            """Input channels in file order."""
+
+
+UNITS = {"servo": "rad", "thruster": "n", "valve": "pa"}  # suffix of the keys of a map's limits
+
+
+def build_board(settings: "BoardSettings", driver: "Driver", rate_hz: int) -> Board:
+    """The board of a vehicle whose loop runs at rate_hz."""
+    actuators = [build_actuator(table, rate_hz) for table in settings.actuators]
+    sensors = [build_sensor(table, rate_hz) for table in settings.sensors]
     return Board(actuators, sensors, driver)
 
 
-UNITS = {"servo": "rad", "thruster": "n", "valve": "pa"}  # as the keys of a map's limits end
-
-
-def build_actuator(s, rate_hz=None):
-    unit = UNITS[s["map"]]
-    safe = s["safe_" + unit]
+def build_actuator(table: "channels.Actuator", rate_hz: int = 0) -> Actuator:
+    """The output channel of one [actuator.NAME]; rate_hz as for build_map."""
+    follows = ""
+    safe: float | str
+    if table.map == "servo":
+        low, high, slew, safe = table.min_rad, table.max_rad, table.slew_rad_s, table.safe_rad
+    elif table.map == "thruster":
+        low, high, slew, safe = table.min_n, table.max_n, table.slew_n_s, table.safe_n
+        follows = table.battery
+    else:
+        low, high, slew, safe = table.min_pa, table.max_pa, table.slew_pa_s, table.safe_pa
+        follows = table.pressure
     return Actuator(
-        s["name"],
-        s["port"],
-        build_map(s, rate_hz),
-        to_q14(s["min_" + unit]),
-        to_q14(s["max_" + unit]),
-        to_q14(s["slew_" + unit + "_s"]),
+        table.name,
+        table.port,
+        build_map(table, rate_hz),
+        to_q14(low),
+        to_q14(high),
+        to_q14(slew),
         None if safe == "off" else to_q14(safe),
-        s.get("battery") or s.get("pressure"),
+        follows,
     )
 
 
-def build_map(s, rate_hz=None):
-    """rate_hz: of the board's ticks, which a valve's pressure loop goes by; without it the valve has none."""
-    low_us, high_us = s.get("low_us"), s.get("high_us")
-    if s["map"] == "servo":
-        return ServoMap(s["centre_us"], s["us_per_rad"], s["direction"], s["trim_us"], low_us, high_us)
-    if s["map"] == "thruster":
-        curves = [build_curve(curve) for curve in s["curve"]]
-        return ThrusterMap(s["neutral_us"], low_us, high_us, curves, s["nominal_v"])
-    if rate_hz and s.get("pressure"):
-        from caudal.hal.core.pressure_loop import PressureMap  # no vehicle without such a valve carries it
-
-        loop = s["kp"], s["ki"], s["trim_ua"], rate_hz
-        return PressureMap(s["crack_ua"], s["ua_per_pa"], s["high_ua"], *loop)
-    return ValveMap(s["crack_ua"], s["ua_per_pa"], s["high_ua"])
-
-
-def build_curve(s):
-    if s["fit"] == "polynomial":
-        return PolynomialCurve(
-            s["battery_v"], s["dead_low_us"], s["dead_high_us"], s["forward"], s["reverse"]
+def build_map(table: "channels.Actuator", rate_hz: int = 0) -> "ActuatorMap":
+    """The map of one actuator; a valve has a pressure loop only if rate_hz, the board's tick rate, is given."""
+    if table.map == "servo":
+        return ServoMap(
+            table.centre_us, table.us_per_rad, table.direction, table.trim_us, table.low_us, table.high_us
         )
-    return TableCurve(s["battery_v"], s["pulses_us"], s["forces_n"])
+    if table.map == "thruster":
+        curves = [build_curve(curve) for curve in table.curve]
+        return ThrusterMap(table.neutral_us, table.low_us, table.high_us, curves, table.nominal_v)
+    if rate_hz and table.pressure:
+        from caudal.hal.core.pressure_loop import PressureMap  # loaded only for vehicles with such a valve
+
+        loop = table.kp, table.ki, table.trim_ua, rate_hz
+        return PressureMap(table.crack_ua, table.ua_per_pa, table.high_ua, *loop)
+    return ValveMap(table.crack_ua, table.ua_per_pa, table.high_ua)
 
 
-def build_sensor(s, rate_hz):
-    return Sensor(s["name"], s["port"], build_sensor_map(s), int(s["max_age_s"] * rate_hz + 0.5))
+def build_curve(table: "channels.Curve") -> "Curve":
+    """One measured curve of a motor."""
+    if table.fit == "polynomial":
+        return PolynomialCurve(
+            table.battery_v, table.dead_low_us, table.dead_high_us, table.forward, table.reverse
+        )
+    return TableCurve(table.battery_v, table.pulses_us, table.forces_n)
 
 
-def build_sensor_map(s):
-    if s["map"] == "linear":
-        return LinearSensor(s["zero_count"], s["per_count"], s["low_count"], s["high_count"])
-    return TableSensor(s["counts"], s["values"])
+def build_sensor(table: "channels.Sensor", rate_hz: int) -> Sensor:
+    """The input channel of one [sensor.NAME]."""
+    return Sensor(table.name, table.port, build_sensor_map(table), int(table.max_age_s * rate_hz + 0.5))
+
+
+def build_sensor_map(table: "channels.Sensor") -> "SensorMap":
+    """The map of one sensor."""
+    if table.map == "linear":
+        return LinearSensor(table.zero_count, table.per_count, table.low_count, table.high_count)
+    return TableSensor(table.counts, table.values)

@@ -1,27 +1,42 @@
-r"""Lines of numbers on a serial line, as boards with many sensors send them: "812,-40,,3000\n".
+"""Lines of numbers on a serial port, as sensor boards send them: "812,-40,,3000" and a line feed.
 
-Whole numbers between commas; an empty field is no reading. A line counts once, when it has come whole; one with
-anything else in it counts not at all. The line is machine.UART, or has its `any()` and `readinto(buffer, count)`.
+Integers between commas; an empty field is no reading. Only a complete line counts, and only if it holds nothing else.
 Portable; allocates nothing.
 """
 
-LARGEST = 1 << 27  # a number that grows past this is garbage
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Uart(Protocol):
+        """The part of machine.UART that a line needs."""
+
+        def any(self) -> int:
+            """Bytes that can be read at once."""
+
+        def readinto(self, buffer: bytearray, count: int) -> int | None:
+            """Reads up to `count` bytes; how many, None if there are none."""
+
+
+LARGEST = 1 << 27  # a number above this makes the line invalid
 _CHUNK = 64
 
 
 class NumberLine:
-    def __init__(self, uart, fields):
+    """Fields of the latest line of a UART."""
+
+    def __init__(self, uart: "Uart", fields: int) -> None:
         self._uart = uart
         self._chunk = bytearray(_CHUNK)
-        self._coming = [None] * fields
-        self._whole = [None] * fields
-        self.new = False  # did a line come whole since the last tick
+        self._partial: list[int | None] = [None] * fields
+        self._complete: list[int | None] = [None] * fields
+        self.new = False  # whether a line was completed since the last tick
         self._field = 0
         self._bad = False
         self._start_number()
 
-    def take(self):
-        """Once a tick: read what has come."""
+    def take(self) -> None:
+        """Reads all bytes that have arrived; once per tick."""
         self.new = False
         left = self._uart.any()
         while left > 0:
@@ -34,16 +49,16 @@ class NumberLine:
                 i += 1
             left -= count
 
-    def number(self, field):
-        """A field of the line that came since the last tick."""
-        return self._whole[field] if self.new else None
+    def number(self, field: int) -> "int | None":
+        """A field of the line that was completed since the last tick; None without one."""
+        return self._complete[field] if self.new else None
 
-    def _start_number(self):
+    def _start_number(self) -> None:
         self._digits = 0
         self._value = 0
         self._sign = 1
 
-    def _feed(self, byte):
+    def _feed(self, byte: int) -> None:
         if 48 <= byte <= 57:
             self._digits += 1
             self._value = self._value * 10 + byte - 48
@@ -59,20 +74,19 @@ class NumberLine:
         elif byte != 13 and byte != 32:
             self._bad = True
 
-    def _end_number(self):
-        if self._field < len(self._coming):
-            number = self._sign * self._value if self._digits else None
-            self._coming[self._field] = number  # type: ignore[assignment]
+    def _end_number(self) -> None:
+        if self._field < len(self._partial):
+            self._partial[self._field] = self._sign * self._value if self._digits else None
         else:
             self._bad = True
         self._field += 1
         self._start_number()
 
-    def _end_line(self):
-        if not self._bad and self._field == len(self._coming):
+    def _end_line(self) -> None:
+        if not self._bad and self._field == len(self._partial):
             i = 0
-            for number in self._coming:
-                self._whole[i] = number
+            for number in self._partial:
+                self._complete[i] = number
                 i += 1
             self.new = True
         self._field = 0

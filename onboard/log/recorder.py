@@ -20,8 +20,8 @@ from typing import Any, Protocol
 import msgspec
 from mcap import records as mcap
 
+from caudal.onboard.host.realtime import RECORD_PRIORITY, first_in_line
 from caudal.onboard.log.mcap_writer import MESSAGE, McapFile, packed
-from caudal.onboard.run.realtime import RECORD_PRIORITY, first_in_line
 
 ABSENT = -(2**31)
 CODES = {"float64": "d", "int64": "q", "float32": "f", "int32": "i"}  # no smaller integer holds ABSENT

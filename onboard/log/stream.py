@@ -24,8 +24,8 @@ from typing import Any
 
 import msgspec
 
+from caudal.onboard.host.realtime import RECORD_PRIORITY, first_in_line
 from caudal.onboard.log.recorder import Recorder, Topic
-from caudal.onboard.run.realtime import RECORD_PRIORITY, first_in_line
 
 PORT = 9360
 SHOWS_A_SECOND = 30

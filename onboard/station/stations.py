@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from caudal.onboard.run.realtime import STATION_PRIORITY, SWITCH_S, first_in_line
+from caudal.onboard.host.realtime import STATION_PRIORITY, SWITCH_S, first_in_line
 from caudal.onboard.station.address import Address
 from caudal.onboard.station.datagrams import Datagrams
 from caudal.onboard.station.dialect import mavlink

@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 
-from caudal.onboard.run.systemd import Notifier
+from caudal.onboard.host.systemd import Notifier
 from tests.conftest import ROOT, left_out
 
 
@@ -85,7 +85,7 @@ def test_set_up_returns_a_message_for_each_setting_that_failed():
     said = python(
         """
         import resource
-        from caudal.onboard.run import realtime
+        from caudal.onboard.host import realtime
         import os
         for limit in (resource.RLIMIT_RTPRIO, resource.RLIMIT_MEMLOCK):
             resource.setrlimit(limit, (0, 0))
@@ -109,7 +109,7 @@ def test_set_up_gives_real_time_priority_to_the_loop_thread_alone():
     said = python(
         """
         import os, threading
-        from caudal.onboard.run import realtime
+        from caudal.onboard.host import realtime
         assert realtime.set_up(50, cpu=min(os.sched_getaffinity(0))) == []
         print(os.sched_getscheduler(0) & ~os.SCHED_RESET_ON_FORK == os.SCHED_FIFO, os.sched_getparam(0).sched_priority)
         print(len(os.sched_getaffinity(0)))

@@ -3,7 +3,7 @@
 import os
 import time
 
-from caudal.onboard.run.host_monitor import JUMP_S, THERMAL, THROTTLED, Host
+from caudal.onboard.host.host_monitor import JUMP_S, THERMAL, THROTTLED, Host
 
 
 def heard(tmp_path, **files: str):

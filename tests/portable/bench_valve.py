@@ -1,5 +1,7 @@
 """A valve and its chamber in whole numbers, so that every runtime sees the same: dead-band, play, lag, noise."""
 
+from bench_vehicle import Table
+
 PA_PER_COUNT = 25
 LAG_MS = 120
 _KEEP_BITS = 20
@@ -23,9 +25,10 @@ def valve(name="valve", **changes):
         "kp": 2.5,
         "ki": 25.0,
         "trim_ua": 40000,
+        "feedback": "",
     }
     settings.update(changes)
-    return settings
+    return Table(**settings)
 
 
 class BenchValve:

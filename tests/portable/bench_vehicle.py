@@ -7,6 +7,31 @@ JOINTS = ("tail_1", "tail_2", "tail_3", "tail_4")
 NO_ECHO = 3000
 
 
+class Table:
+    """A table of settings as a board has it: its keys are attributes."""
+
+    def __init__(self, **keys):
+        self.update(keys)
+
+    def update(self, keys):
+        for key in keys:
+            setattr(self, key, keys[key])
+
+    # for parts that still index tables like dictionaries
+
+    def __getitem__(self, key):
+        return getattr(self, key)
+
+    def __setitem__(self, key, value):
+        setattr(self, key, value)
+
+    def __contains__(self, key):
+        return hasattr(self, key)
+
+    def get(self, key, default=None):
+        return getattr(self, key, default)
+
+
 def servo(name, port, **changes):
     settings = {
         "name": name,
@@ -22,120 +47,119 @@ def servo(name, port, **changes):
         "max_rad": 1.0,
         "slew_rad_s": 12.0,
         "safe_rad": "off",
+        "feedback": "",
     }
     settings.update(changes)
-    return settings
+    return Table(**settings)
 
 
 def sensor(name, port, per_count, low_count, high_count, max_age_s=0.1, place=None):
-    return {
-        "name": name,
-        "map": "linear",
-        "port": port,
-        "zero_count": 0,
-        "per_count": per_count,
-        "low_count": low_count,
-        "high_count": high_count,
-        "max_age_s": max_age_s,
-        "place": place,
-    }
+    return Table(
+        name=name,
+        map="linear",
+        port=port,
+        zero_count=0,
+        per_count=per_count,
+        low_count=low_count,
+        high_count=high_count,
+        max_age_s=max_age_s,
+        place=place,
+    )
 
 
 def place(bearing_deg):
-    return {"x_m": 0.1, "y_m": 0.0, "bearing_deg": bearing_deg, "half_angle_deg": 20.0, "range_m": 3.0}
+    return Table(x_m=0.1, y_m=0.0, bearing_deg=bearing_deg, half_angle_deg=20.0, range_m=3.0)
 
 
 def failsafe(name, trigger, action, **changes):
-    row = {
-        "name": name,
-        "trigger": trigger,
-        "action": action,
-        "delay_s": 0.0,
-        "clear_s": 0.0,
-        "latched": False,
-    }
+    row = {"name": name, "trigger": trigger, "action": action}
+    row.update({"delay_s": 0.0, "clear_s": 0.0, "latched": False})
     row.update(changes)
-    return row
+    return Table(**row)
 
 
 def control():
-    return {
-        "kind": "tail",
-        "mass_kg": 0.6,
-        "wetted_area_m2": 0.055,
-        "reynolds_length_m": 0.26,
-        "viscosity_m2_s": 1.12e-6,
-        "density_kg_m3": 1000.0,
-        "metres_per_beat": 0.2,
-        "turn_rad_per_beat": 1.2,
-        "curvature_per_rad": 0.0,
-        "frequency_min_hz": 0.0,
-        "amplitude_min": 0.0,
-        "frequency_max_hz": 3.0,
-        "deflection_max_rad": 1.05,
-        "dive": None,
-    }
+    return Table(
+        kind="tail",
+        mass_kg=0.6,
+        wetted_area_m2=0.055,
+        reynolds_length_m=0.26,
+        viscosity_m2_s=1.12e-6,
+        density_kg_m3=1000.0,
+        metres_per_beat=0.2,
+        turn_rad_per_beat=1.2,
+        curvature_per_rad=0.0,
+        frequency_min_hz=0.0,
+        amplitude_min=0.0,
+        frequency_max_hz=3.0,
+        deflection_max_rad=1.05,
+        dive=None,
+    )
 
 
 def gait(source="cpg"):
-    return {
-        "kind": "tail",
-        "source": source,
-        "joints": JOINTS,
-        "links_m": [0.07, 0.07, 0.06, 0.06],
-        "turn_share": [0.5, 0.5, 0.0, 0.0],
-        "rows": 36,
-        "c1": 0.05,
-        "c2_per_m": 0.25,
-        "wavelength_m": 0.45,
-        "convergence_per_s": 12.0,
-        "coupling_per_s": 8.0,
-    }
+    return Table(
+        kind="tail",
+        source=source,
+        joints=JOINTS,
+        links_m=[0.07, 0.07, 0.06, 0.06],
+        turn_share=[0.5, 0.5, 0.0, 0.0],
+        rows=36,
+        c1=0.05,
+        c2_per_m=0.25,
+        wavelength_m=0.45,
+        convergence_per_s=12.0,
+        coupling_per_s=8.0,
+    )
 
 
 def estimate():
-    return {
-        "heading": "heading",
-        "turn_rate": "turn_rate",
-        "x": "x",
-        "y": "y",
-        "depth": "depth",
-        "roll": "",
-        "pitch": "",
-        "roll_rate": "",
-        "pitch_rate": "",
-        "turn_smooth_s": 0.0,
-        "fix_gain": 0.25,
-        "speed_gain_per_s": 0.5,
-    }
+    return Table(
+        heading="heading",
+        turn_rate="turn_rate",
+        x="x",
+        y="y",
+        depth="depth",
+        roll="",
+        pitch="",
+        roll_rate="",
+        pitch_rate="",
+        turn_smooth_s=0.0,
+        fix_gain=0.25,
+        speed_gain_per_s=0.5,
+    )
+
+
+def circle(x_m, radius_m):
+    return Table(x_m=x_m, radius_m=radius_m)
 
 
 def guidance():
-    return {
-        "horizon_s": 2.4,
-        "steps": 8,
-        "margin_m": 0.1,
-        "comfort_m": 0.35,
-        "turn_lag_s": 0.35,
-        "speed_lag_s": 0.8,
-        "brake_m_s2": 0.15,
-        "accelerate_m_s2": 0.08,
-        "turn_rates_rad_s": [0.0, -0.3, 0.3, -0.7, 0.7, -1.2, 1.2, -2.0, 2.0],
-        "speed_shares": [1.0, 0.4, 0.0],
-        "hull": [(0.14, 0.07), (0.04, 0.06), (-0.12, 0.05), (-0.24, 0.05)],
-        "weights": {
-            "task": 0.4,
-            "change": 0.15,
-            "flip": 3.0,
-            "port": 0.05,
-            "slow": 1.5,
-            "near": 3.0,
-            "touch": 200.0,
-        },
-        "bumper": "bumper",
-        "recoil_s": 0.8,
-        "recoil_m_s2": 0.1,
-    }
+    return Table(
+        horizon_s=2.4,
+        steps=8,
+        margin_m=0.1,
+        comfort_m=0.35,
+        turn_lag_s=0.35,
+        speed_lag_s=0.8,
+        brake_m_s2=0.15,
+        accelerate_m_s2=0.08,
+        turn_rates_rad_s=[0.0, -0.3, 0.3, -0.7, 0.7, -1.2, 1.2, -2.0, 2.0],
+        speed_shares=[1.0, 0.4, 0.0],
+        hull=[circle(0.14, 0.07), circle(0.04, 0.06), circle(-0.12, 0.05), circle(-0.24, 0.05)],
+        weights=Table(
+            task=0.4,
+            change=0.15,
+            flip=3.0,
+            port=0.05,
+            slow=1.5,
+            near=3.0,
+            touch=200.0,
+        ),
+        bumper="bumper",
+        recoil_s=0.8,
+        recoil_m_s2=0.1,
+    )
 
 
 def settings():
@@ -144,46 +168,43 @@ def settings():
     bearings = {"ahead": 0.0, "port": 40.0, "starboard": -40.0}
     for name in ECHOES:
         sensors.append(sensor(name, len(sensors), 0.001, 20, NO_ECHO, 0.35, place(bearings[name])))
-    return {
-        "rate_hz": 100,
-        "guide_hz": 10,
-        "actuators": [servo(name, k) for k, name in enumerate(JOINTS)],
-        "sensors": sensors,
-        "gait": gait(),
-        "control": control(),
-        "estimate": estimate(),
-        "guidance": guidance(),
-        "surface": {"by": "buoyancy", "frequency_hz": 0.0, "commands": [], "drop": []},
-        "sticks": {"frequency_hz": 2.0, "deflection_deg": 45.0, "depth_m_s": 0.1},
-        "mission": None,
-        "failsafes": [
+    return Table(
+        rate_hz=100,
+        guide_hz=10,
+        actuators=[servo(name, k) for k, name in enumerate(JOINTS)],
+        sensors=sensors,
+        gait=gait(),
+        control=control(),
+        estimate=estimate(),
+        guidance=guidance(),
+        surface=Table(by="buoyancy", frequency_hz=0.0, commands=[], drop=[]),
+        sticks=Table(frequency_hz=2.0, deflection_deg=45.0, depth_m_s=0.1),
+        mission=None,
+        failsafes=[
             failsafe("not_armed", "not_armed", "disarm"),
             failsafe(
                 "heading_lost", "reading_lost", "neutral", sensors=["heading"], delay_s=0.2, clear_s=0.5
             ),
         ],
-    }
+    )
 
 
 def schedule(*rows):
     """Rows of (at_s, frequency_hz, amplitude, deflection_deg)."""
     names = ("at_s", "frequency_hz", "amplitude", "deflection_deg")
-    plain = [dict(zip(names, row)) for row in rows]
-    for row in plain:
-        row["hold"] = []
-        row["depth_m"] = None
-    return {"task": "schedule", "depth_m": None, "rows": plain}
+    plain = [Table(hold=[], depth_m=None, **dict(zip(names, row))) for row in rows]
+    return Table(task="schedule", depth_m=None, rows=plain)
 
 
 def wander():
-    return {
-        "task": "wander",
-        "depth_m": None,
-        "comfort_m": None,
-        "speed_m_s": 0.24,
-        "meander_rad_s": 0.0,
-        "meander_s": 17.0,
-    }
+    return Table(
+        task="wander",
+        depth_m=None,
+        comfort_m=None,
+        speed_m_s=0.24,
+        meander_rad_s=0.0,
+        meander_s=17.0,
+    )
 
 
 class BenchDriver:

@@ -1,6 +1,6 @@
 """The attitude estimator: readings as they are, None where there is none."""
 
-from bench_vehicle import BenchDriver, sensor, servo
+from bench_vehicle import BenchDriver, Table, sensor, servo
 
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import to_q20
@@ -23,8 +23,8 @@ class Bench:
     """An inertial unit and a depth whose counts are mrad, mrad/s and mm, good for 0.1 s at 100 Hz."""
 
     def __init__(self, **changes):
-        channels = {"actuators": [servo("tail", 0)]}
-        channels["sensors"] = [sensor(name, k, 0.001, -20000, 20000) for k, name in enumerate(CHANNELS)]
+        sensors = [sensor(name, k, 0.001, -20000, 20000) for k, name in enumerate(CHANNELS)]
+        channels = Table(actuators=[servo("tail", 0)], sensors=sensors)
         self.driver = BenchDriver(CHANNELS)
         self.board = build_board(channels, self.driver, 100)
         self.state = State(self.board, 10000)

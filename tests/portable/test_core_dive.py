@@ -1,6 +1,6 @@
 """Dive: depth held with one servo, from the depth it starts at, a scenario's or a schedule's."""
 
-from bench_vehicle import servo
+from bench_vehicle import Table, servo
 
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import to_float, to_q14
@@ -12,7 +12,7 @@ RATE_HZ = 100
 
 
 def bench():
-    channels = {"actuators": [servo(name, k) for k, name in enumerate(("tail", "fins"))], "sensors": []}
+    channels = Table(actuators=[servo(name, k) for k, name in enumerate(("tail", "fins"))], sensors=[])
     board = build_board(channels, None, RATE_HZ)
     return board, State(board, 10000)
 

@@ -1,6 +1,6 @@
 """The failsafe table and the gate: delays and clearing, the strongest action, limits and slew."""
 
-from bench_vehicle import BenchDriver, failsafe, sensor, servo
+from bench_vehicle import BenchDriver, Table, failsafe, sensor, servo
 
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import ONE, to_q14
@@ -31,10 +31,10 @@ class Bench:
 
     def __init__(self, *rows, armed=True):
         self.driver = BenchDriver(("heading",))
-        channels = {
-            "actuators": [servo("limp", 0), servo("held", 1, safe_rad=0.5)],
-            "sensors": [sensor("heading", 0, 0.001, -3000, 3000, 0.03)],
-        }
+        channels = Table(
+            actuators=[servo("limp", 0), servo("held", 1, safe_rad=0.5)],
+            sensors=[sensor("heading", 0, 0.001, -3000, 3000, 0.03)],
+        )
         self.board = build_board(channels, self.driver, 100)
         self.state = State(self.board, 10000)
         self.state.armed = armed

@@ -1,6 +1,6 @@
 """The loop: order, rate groups, arming, overruns, and the safe state after any exception."""
 
-from bench_vehicle import BenchDriver, failsafe, schedule, sensor, servo, settings, wander
+from bench_vehicle import BenchDriver, Table, failsafe, schedule, sensor, servo, settings, wander
 
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import ONE, to_q14
@@ -21,10 +21,10 @@ class Bench:
         self.ran = []
         self.break_at = break_at
         self.driver = BenchDriver(("heading",))
-        channels = {
-            "actuators": [servo("limp", 0), servo("held", 1, safe_rad=0.5)],
-            "sensors": [sensor("heading", 0, 0.001, -3000, 3000)],
-        }
+        channels = Table(
+            actuators=[servo("limp", 0), servo("held", 1, safe_rad=0.5)],
+            sensors=[sensor("heading", 0, 0.001, -3000, 3000)],
+        )
         board = build_board(channels, self.driver, 100)
         names = ("estimate", "guide", "control")
         stages = [Stage(name, n, self.stage(name)) for name, n in zip(names, every)]

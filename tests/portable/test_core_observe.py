@@ -3,7 +3,7 @@
 import math
 
 from bench_valve import valve
-from bench_vehicle import BenchDriver, sensor, servo
+from bench_vehicle import BenchDriver, Table, sensor, servo
 
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import to_q14
@@ -20,11 +20,9 @@ class Rig:
 
     def __init__(self, channel, per_count=0.001, low=-20000, high=20000):
         self.driver = BenchDriver(("heard",))
-        settings = {
-            "rate_hz": RATE_HZ,
-            "actuators": [dict(channel, feedback="heard")],
-            "sensors": [sensor("heard", 0, per_count, low, high)],
-        }
+        channel.feedback = "heard"
+        sensors = [sensor("heard", 0, per_count, low, high)]
+        settings = Table(rate_hz=RATE_HZ, actuators=[channel], sensors=sensors)
         self.board = build_board(settings, self.driver, RATE_HZ)
         self.state = State(self.board, 1000000 // RATE_HZ)
         self.observe, self.probe = build_observe(settings, self.board)
@@ -148,32 +146,32 @@ def test_a_chamber_that_leaks_or_is_stuck_is_found_and_one_that_lags_is_not():
 
 
 def thruster():
-    return {
-        "name": "push",
-        "map": "thruster",
-        "port": 0,
-        "neutral_us": 1500,
-        "low_us": 1100,
-        "high_us": 1900,
-        "nominal_v": 16.0,
-        "battery": "",
-        "min_n": -30.0,
-        "max_n": 30.0,
-        "slew_n_s": 300.0,
-        "safe_n": "off",
-        "curve": [
-            {
-                "fit": "table",
-                "battery_v": 16.0,
-                "pulses_us": [1100, 1500, 1900],
-                "forces_n": [-30.0, 0.0, 30.0],
-            }
+    return Table(
+        name="push",
+        map="thruster",
+        port=0,
+        neutral_us=1500,
+        low_us=1100,
+        high_us=1900,
+        nominal_v=16.0,
+        battery="",
+        min_n=-30.0,
+        max_n=30.0,
+        slew_n_s=300.0,
+        safe_n="off",
+        curve=[
+            Table(
+                fit="table",
+                battery_v=16.0,
+                pulses_us=[1100, 1500, 1900],
+                forces_n=[-30.0, 0.0, 30.0],
+            )
         ],
-        "lag_s": 0.08,
-        "off_n": 0.5,
-        "found_s": 0.4,
-        "turn_n_s2": [0.014, 0.011],
-    }
+        lag_s=0.08,
+        off_n=0.5,
+        found_s=0.4,
+        turn_n_s2=[0.014, 0.011],
+    )
 
 
 def turns_count(force_n, ahead=0.014, back=0.011):

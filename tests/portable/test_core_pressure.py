@@ -4,7 +4,7 @@ import gc
 import sys
 
 from bench_valve import PA_PER_COUNT, BenchValve, valve
-from bench_vehicle import BenchDriver, sensor
+from bench_vehicle import BenchDriver, Table, sensor
 
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import to_q14
@@ -22,7 +22,7 @@ class Rig:
         self.plant = plant
         self.tick_ms = 1000 // rate_hz
         gauge = sensor("chamber", 0, PA_PER_COUNT * 1.0, -100, 40000)
-        self.board = build_board({"actuators": [valve(**changes)], "sensors": [gauge]}, self.driver, rate_hz)
+        self.board = build_board(Table(actuators=[valve(**changes)], sensors=[gauge]), self.driver, rate_hz)
 
     def tick(self, asked_pa, count=None):
         """One tick; the count is the plant's own if there is one."""

@@ -2,7 +2,7 @@
 
 import math
 
-from bench_vehicle import servo
+from bench_vehicle import Table, servo
 
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import to_float, to_q14
@@ -14,7 +14,7 @@ JOINTS = ("r1", "r2")
 
 
 def bench():
-    channels = {"actuators": [servo(name, k) for k, name in enumerate(("neck",) + JOINTS)], "sensors": []}
+    channels = Table(actuators=[servo(name, k) for k, name in enumerate(("neck",) + JOINTS)], sensors=[])
     board = build_board(channels, None, RATE_HZ)
     return board, State(board, 10000)
 

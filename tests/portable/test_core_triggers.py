@@ -1,6 +1,6 @@
 """Every trigger of the failsafe table: when it is a cause, and when it is not."""
 
-from bench_vehicle import BenchDriver, failsafe, sensor, servo
+from bench_vehicle import BenchDriver, Table, failsafe, sensor, servo
 
 from caudal.hal.core.board import NEVER
 from caudal.hal.core.build import build_board
@@ -17,10 +17,10 @@ class Bench:
 
     def __init__(self, trigger, **keys):
         self.driver = BenchDriver(NAMES)
-        channels = {
-            "actuators": [servo("fin", 0), servo("tail", 1)],
-            "sensors": [sensor(name, k, 0.001, -20000, 20000, 0.03) for k, name in enumerate(NAMES)],
-        }
+        channels = Table(
+            actuators=[servo("fin", 0), servo("tail", 1)],
+            sensors=[sensor(name, k, 0.001, -20000, 20000, 0.03) for k, name in enumerate(NAMES)],
+        )
         self.board = build_board(channels, self.driver, 100)
         self.state = State(self.board, 10000)
         self.state.armed = True

@@ -21,7 +21,7 @@ BASE_MM = {
     "mode1": 550.0,
     "mode2": 900.0,
     "mode3": 960.0,
-}  # how far the base may give way: see README, "Soft joints"
+}  # how far the base may give way: see docs/results.md, "Soft joints"
 
 
 @pytest.fixture(scope="module")

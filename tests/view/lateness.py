@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from caudal.onboard.core.clock import RealClock
+from caudal.onboard.host import realtime
 from caudal.onboard.log.recorder import Recorder
 from caudal.onboard.log.stream import StreamServer
-from caudal.onboard.run import realtime
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.simulate.simulation import Simulation
 from caudal.tools.vehicle_run.live_view import helms_of

@@ -19,7 +19,7 @@ import time
 from typing import Any
 
 from caudal.hal.serial_ports import Port
-from caudal.onboard.run import realtime
+from caudal.onboard.host import realtime
 from caudal.tools.bench.wire_controller import TimedPort, serve
 from caudal.tools.common import output
 from caudal.tools.config.vehicle import open_scenario

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from caudal.hal.serial_ports import Port, PortError
-from caudal.onboard.run import realtime
+from caudal.onboard.host import realtime
 from caudal.tools.cli.run import add_run_options
 from caudal.tools.common import options, output
 from caudal.tools.common.resources import DEPLOY

@@ -3,8 +3,8 @@
 import argparse
 
 from caudal.hal.serial_ports import PortError
+from caudal.onboard.host import realtime
 from caudal.onboard.link.controller import Controller
-from caudal.onboard.run import realtime
 from caudal.tools.common import output
 from caudal.tools.hil.reconnecting_port import ReconnectingPort
 from caudal.tools.vehicle_run.config import open_controlled

@@ -15,10 +15,10 @@ from caudal.hal.pi.build import build_driver
 from caudal.hal.tables import pi as pi_spec
 from caudal.onboard.core.clock import RealClock
 from caudal.onboard.core.loop import Loop
+from caudal.onboard.host.host_monitor import Host
+from caudal.onboard.host.realtime import BUS_PRIORITY, first_in_line, set_up
+from caudal.onboard.host.systemd import Notifier
 from caudal.onboard.log.tick_log import TickLog
-from caudal.onboard.run.host_monitor import Host
-from caudal.onboard.run.realtime import BUS_PRIORITY, first_in_line, set_up
-from caudal.onboard.run.systemd import Notifier
 from caudal.tools.common import output
 from caudal.tools.vehicle_run.arming import Arming
 from caudal.tools.vehicle_run.config import Controlled, open_controlled
