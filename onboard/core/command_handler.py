@@ -45,16 +45,18 @@ class CommandHandler:
     def step(self):
         """Once a tick: what was heard grows old, and a mission may ask for a mode."""
         state = self._state
-        if state.sticks_age < NEVER:
-            state.sticks_age += 1
+        if state.manual_input_age < NEVER:
+            state.manual_input_age += 1
         if state.station_age < NEVER:
             state.station_age += 1
-        if state.mission_asks is not None:
-            refusal = self._mode(state.mission_asks, modes.MISSION_ITSELF)
-            if refusal is None or state.asked != modes.MISSION:  # a pilot has just said something else
-                state.mission_asks = None
+        if state.mission_mode is not None:
+            refusal = self._mode(state.mission_mode, modes.MISSION_ITEM)
+            if (
+                refusal is None or state.requested_mode != modes.MISSION
+            ):  # a pilot has just said something else
+                state.mission_mode = None
 
-    def take(self, kind, values):
+    def execute(self, kind, values):
         """Do an order: None, or the sentence that says why not."""
         order = self._orders.get(kind) if isinstance(kind, str) else None
         if order is None:
@@ -75,9 +77,9 @@ class CommandHandler:
         if active:
             return f"not armed: {', '.join(active)}; see to it, then disarm to take note and arm again"
         if state.tick:  # before the first tick nothing can be known yet
-            unknown = modes.missing(state.asked, self.available, state.estimate)
+            unknown = modes.missing(state.requested_mode, self.available, state.estimate)
             if unknown:
-                return f"not armed: mode {modes.NAMES[state.asked]} needs {', '.join(unknown)}"
+                return f"not armed: mode {modes.NAMES[state.requested_mode]} needs {', '.join(unknown)}"
         return None
 
     def _arm(self):
@@ -104,18 +106,18 @@ class CommandHandler:
             return f"mode {name} is not there in this vehicle and scenario; there are " + ", ".join(
                 self.modes
             )
-        if name not in modes.MAY.get(by, ()):
+        if name not in modes.MAY_REQUEST.get(by, ()):
             return f"mode {name} is not for {by} to ask for"
-        if by != modes.PILOT and self._by == modes.PILOT and state.asked != modes.MISSION:
+        if by != modes.PILOT and self._by == modes.PILOT and state.requested_mode != modes.MISSION:
             return f"mode {name}: the pilot has the vehicle"
         unknown = modes.missing(mode, self.available, state.estimate)
         if unknown and state.tick:
             return f"mode {name} needs {', '.join(unknown)}"
         if mode == modes.MISSION and not state.mission:
             return "mode mission: there is no mission; upload one first"
-        if mode == modes.GOTO and state.place is None:
+        if mode == modes.GOTO and state.goto_pose is None:
             return "mode goto: there is no place to go to; give one"
-        state.asked = mode
+        state.requested_mode = mode
         self._by = by
         return None
 
@@ -126,10 +128,10 @@ class CommandHandler:
         for value in values:
             if not -1 <= value <= 1:
                 return f"sticks: {value!r} is not within -1 to 1"
-        sticks = self._state.sticks
+        sticks = self._state.manual_input
         for k in range(4):
             sticks[k] = float(values[k])
-        self._state.sticks_age = 0
+        self._state.manual_input_age = 0
         return None
 
     def _goto(self, x_m, y_m, depth_m, heading_rad):
@@ -141,7 +143,7 @@ class CommandHandler:
                 return f"goto: {value!r} is not a number within {FAR:g}"
         if depth_m is not None and depth_m < 0:
             return f"goto: a depth of {depth_m!r} m lies above the water"
-        self._state.place = place
+        self._state.goto_pose = place
         return None
 
     def _mission(self, items):
@@ -151,7 +153,7 @@ class CommandHandler:
             return f"mission: {len(items)} items are too many; it takes {MOST_ITEMS}"
         for k, item in enumerate(items):
             if isinstance(item, str):
-                if item not in modes.MAY[modes.MISSION_ITSELF]:
+                if item not in modes.MAY_REQUEST[modes.MISSION_ITEM]:
                     return f"mission: item {k} asks for mode {item!r}, which is not for a mission to ask for"
                 continue
             _, _, depth_m, hold_s = item
@@ -164,17 +166,17 @@ class CommandHandler:
         state.mission = [
             item if isinstance(item, str) else [float(value) for value in item] for item in items
         ]
-        state.mission_at = 0
-        state.mission_asks = None
-        if state.asked == modes.MISSION and not items:
-            state.asked = modes.HOLD
+        state.mission_index = 0
+        state.mission_mode = None
+        if state.requested_mode == modes.MISSION and not items:
+            state.requested_mode = modes.HOLD
         return None
 
     def _begin(self, k):
         if not (isinstance(k, int) and 0 <= k < len(self._state.mission)):
             return f"begin: there is no item {k!r}; the mission has {len(self._state.mission)}"
-        self._state.mission_at = k
-        self._state.mission_asks = None
+        self._state.mission_index = k
+        self._state.mission_mode = None
         return None
 
     def _station(self):

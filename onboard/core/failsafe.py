@@ -100,13 +100,13 @@ class FailsafeMonitor:
                 if row.action > action:
                     action = row.action
             bit <<= 1
-        state.active = active
+        state.active_rules = active
         state.action = action
         if action == DISARM:
             state.armed = False
         if SURFACE <= action <= DROP or (action == HOLD and not self._holds):
             state.mode = modes.SURFACE
-        elif action == HOLD and state.asked != modes.SURFACE:  # what is stronger goes on
+        elif action == HOLD and state.requested_mode != modes.SURFACE:  # what is stronger goes on
             state.mode = modes.HOLD
         else:
-            state.mode = state.asked
+            state.mode = state.requested_mode

@@ -182,7 +182,7 @@ def _astray(settings, board, rate_hz, available):
 def _pilot_lost(settings, board, rate_hz, available):
     """Mode manual, and the sticks have not been heard for longer than allowed."""
     limit = int(settings["limit_s"] * rate_hz)
-    return lambda state: state.asked == modes.MANUAL and state.sticks_age > limit
+    return lambda state: state.requested_mode == modes.MANUAL and state.manual_input_age > limit
 
 
 def _station_lost(settings, board, rate_hz, available):
@@ -193,7 +193,7 @@ def _station_lost(settings, board, rate_hz, available):
 
 def _mode_unable(settings, board, rate_hz, available):
     """The mode that was asked for needs an estimate that the vehicle does not have."""
-    return lambda state: bool(modes.missing(state.asked, available, state.estimate))
+    return lambda state: bool(modes.missing(state.requested_mode, available, state.estimate))
 
 
 def _not_following(settings, board, rate_hz, available):

@@ -25,7 +25,7 @@ class OutputLimiter:
     def step(self, state):
         action = state.action if state.armed else DISARM  # whatever the table's rows say
         slow = action == SLOW
-        state.free = action < NEUTRAL
+        state.commands_applied = action < NEUTRAL
         state.bad_command = False
         i = 0
         while i < len(self._last):

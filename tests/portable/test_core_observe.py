@@ -2,8 +2,7 @@
 
 import math
 
-from bench_valve import valve
-from bench_vehicle import BenchDriver, Table, sensor, servo
+from bench_vehicle import BenchDriver, Table, sensor, servo, valve
 
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import to_q14
@@ -20,9 +19,11 @@ class Rig:
 
     def __init__(self, channel, per_count=0.001, low=-20000, high=20000):
         self.driver = BenchDriver(("heard",))
-        channel.feedback = "heard"
-        sensors = [sensor("heard", 0, per_count, low, high)]
-        settings = Table(rate_hz=RATE_HZ, actuators=[channel], sensors=sensors)
+        settings = Table(
+            rate_hz=RATE_HZ,
+            actuators=[channel.changed(feedback="heard")],
+            sensors=[sensor("heard", 0, per_count, low, high)],
+        )
         self.board = build_board(settings, self.driver, RATE_HZ)
         self.state = State(self.board, 1000000 // RATE_HZ)
         self.observe, self.probe = build_observe(settings, self.board)
