@@ -118,7 +118,7 @@ class Allocation:
         return worst, grows
 
     def _relieve(self, direction: list[float]) -> float:
-        """Moves along a null direction to the minimum of the largest share; it is convex in t, so bisection finds it."""
+        """Moves along a null direction to the least largest share, by bisection: it is convex in t."""
         reach = 0.0
         for i in range(len(self.force)):
             if abs(self.force[i]) > reach:

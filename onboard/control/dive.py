@@ -31,7 +31,7 @@ class Dive:
         self._smooth = Gain(1 / (1 + RATE_S * rate_hz))
         self._rate_hz = rate_hz
         self._first_m = depth_m
-        self._depth: "int | None" = None  # filtered
+        self._depth: int | None = None  # filtered
         self._rate = 0
 
     def step(self, state: "State") -> None:

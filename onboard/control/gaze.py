@@ -31,7 +31,9 @@ class Gaze:
         self._angle = 0  # of the servo, estimated by its lag
         self._base_rate = 0
 
-    def step(self, commands: "list[int | None]", head: "int | None", head_rate: "int | None", goal: int) -> None:
+    def step(
+        self, commands: "list[int | None]", head: "int | None", head_rate: "int | None", goal: int
+    ) -> None:
         """One tick: `head` is the head's angle about this axis, `goal` the angle it should have."""
         command = (commands[self._joint] or 0) << (Q20_BITS - BITS)
         before = self._angle
@@ -53,7 +55,7 @@ class GazeHold:
     def __init__(self, table: "NeckTable", board: "Board", rate_hz: int) -> None:
         self._yaw = Gaze(table, board, table.yaw, table.yaw_sign, rate_hz) if table.yaw else None
         self._pitch = Gaze(table, board, table.pitch, table.pitch_sign, rate_hz) if table.pitch else None
-        self._heading: "int | None" = None
+        self._heading: int | None = None
         if table.heading_deg is not None:
             self._heading = to_q20(table.heading_deg * 0.017453292519943295)
 

@@ -30,7 +30,7 @@ class Axis:
         self._walk = push2 * (1 - self._keep * self._keep)
         self._drag = 1 - drag_per_s * dt
         self._jerk = table.gust_m_s2 * table.gust_m_s2 * dt * dt
-        self.nis: "float | None" = None
+        self.nis: float | None = None
         self._outliers = 0
         self.known = False
         self.position_m = 0.0
@@ -111,7 +111,7 @@ class Angle:
         self._gyro2 = gyro_rad_s * gyro_rad_s * dt * dt
         self._walk = walk_rad_s2 * walk_rad_s2 * dt * dt
         self._first2 = 25 * gyro_rad_s * gyro_rad_s
-        self.nis: "float | None" = None
+        self.nis: float | None = None
         self.known = False
         self.angle_rad = 0.0
         self.rate_rad_s = 0.0

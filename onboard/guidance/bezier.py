@@ -40,7 +40,9 @@ class Trajectory:
             return
         k = 0
         while t_s > self._segment_s[k]:
-            if k == len(self._segment_s) - 1:  # the sum and the differences may round to different last digits
+            if (
+                k == len(self._segment_s) - 1
+            ):  # the sum and the differences may round to different last digits
                 t_s = self._segment_s[k]
                 break
             t_s -= self._segment_s[k]

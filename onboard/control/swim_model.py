@@ -44,7 +44,7 @@ class SwimModel:
         if speed_m_s <= 1e-6:
             return 0.0
         reynolds = speed_m_s * self._reynolds_per_m_s
-        friction = 1.328 * reynolds**-0.5 + 0.074 * reynolds**-0.2
+        friction: float = 1.328 * reynolds**-0.5 + 0.074 * reynolds**-0.2
         return self._half_rho_s * friction * speed_m_s * speed_m_s
 
     def thrust_n(self, frequency_hz: float) -> float:
@@ -110,7 +110,9 @@ class SwimModel:
         least_hz = clamp(least_hz, self.frequency_min_hz, self.frequency_max_hz)
         sine = clamp(math.sin(setpoint.deflection_rad), -largest, largest)
         thrust_hz = frequency_hz = 0.0
-        for _ in range(3):  # a deflected tail gives less thrust, and needs less deflection the faster it beats
+        for _ in range(
+            3
+        ):  # a deflected tail gives less thrust, and needs less deflection the faster it beats
             thrust_hz = self.frequency_hz(need_n / math.sqrt(1 - sine * sine))
             frequency_hz = max(abs(thrust_hz), least_hz)
             if frequency_hz > 0:
