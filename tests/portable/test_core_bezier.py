@@ -14,9 +14,9 @@ CURVED = [
 ]
 
 
-def of(*segments, **lasting):
+def of(*segments, segment_s=None):
     return Trajectory(
-        Table(segment_s=lasting.get("segment_s", [10.0] * len(segments)), points=list(segments))
+        Table(segment_s=segment_s or [10.0] * len(segments), points=list(segments))
     )
 
 
