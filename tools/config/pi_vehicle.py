@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from caudal.hal.tables.channels import Actuator, Sensor
 from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
+from caudal.onboard.tables.read import Settings
 from caudal.tools.common.options import as_toml
 from caudal.tools.common.output import UsageError
+
+Channel = TypeVar("Channel", Actuator, Sensor)
 
 
 def add_on(command: argparse.ArgumentParser) -> None:
@@ -36,22 +40,23 @@ class PiVehicle:
     """A vehicle file with its settings and its [pi] table."""
 
     file: VehicleFile
-    settings: dict[str, Any]
+    settings: Settings
     pi: dict[str, Any]
 
-    def actuator(self, name: str) -> dict[str, Any]:
+    def actuator(self, name: str) -> Actuator:
         """An actuator's settings by its name."""
-        return self._channel("actuator", name)
+        return self._named("actuator", name, self.settings.actuators)
 
-    def sensor(self, name: str) -> dict[str, Any]:
+    def sensor(self, name: str) -> Sensor:
         """A sensor's settings by its name."""
-        return self._channel("sensor", name)
+        return self._named("sensor", name, self.settings.sensors)
 
-    def _channel(self, kind: str, name: str) -> dict[str, Any]:
-        channels: dict[str, dict[str, Any]] = {one["name"]: one for one in self.settings[f"{kind}s"]}
-        if name not in channels:
-            raise UsageError(f"{self.settings['name']} has no {kind} {name}; it has {', '.join(channels)}")
-        return channels[name]
+    def _named(self, kind: str, name: str, channels: Sequence[Channel]) -> Channel:
+        for channel in channels:
+            if channel.name == name:
+                return channel
+        names = ", ".join(channel.name for channel in channels)
+        raise UsageError(f"{self.settings.name} has no {kind} {name}; it has {names}")
 
     def changed(self, values: Mapping[str, Any]) -> PiVehicle:
         """The vehicle with other values for some keys; a VehicleFileError if they are invalid."""

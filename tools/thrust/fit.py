@@ -7,14 +7,19 @@ These start at the same edges. Neither map ever falls while the pulse grows.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from caudal.hal.core.build import build_curve
 from caudal.hal.core.fixed_point import to_q14
 from caudal.hal.core.maps import ThrusterMap
+from caudal.hal.tables.channels import Curve as CurveTable
 from caudal.tools.thrust.bench_data import Bench
+
+if TYPE_CHECKING:
+    from caudal.hal.core.maps import Curve
 
 MOST_POINTS = 64  # of a table, so that it is a line or two in a vehicle file
 WORTH = 1 / 3  # of the polynomial's error: a longer table has to be this much better
@@ -67,9 +72,7 @@ def fit(bench: Bench) -> Fit:
 
 def inverse_rms_n(bench: Bench, kind: str, curve: dict[str, Any], low_us: int, high_us: int) -> float:
     """Error of the inverse map: force set-points minus the force measured at the HAL's pulses, N rms."""
-    thruster = ThrusterMap(
-        bench.neutral_us, low_us, high_us, [build_curve({"fit": kind, **curve})], bench.volts
-    )
+    thruster = ThrusterMap(bench.neutral_us, low_us, high_us, [map_of(kind, curve)], bench.volts)
     asked_n = np.linspace(bench.forces_n.min(), bench.forces_n.max(), ASKED)
     pulses_us = [thruster.to_device(to_q14(float(force_n))) for force_n in asked_n]
     return _rms(asked_n - bench.force_n(pulses_us))
@@ -77,8 +80,13 @@ def inverse_rms_n(bench: Bench, kind: str, curve: dict[str, Any], low_us: int, h
 
 def rms_n(bench: Bench, kind: str, curve: dict[str, Any]) -> float:
     """Error of a map at all measured points, also in the dead-band, N rms."""
-    force_n = build_curve({"fit": kind, **curve}).force_n
-    return _rms(bench.forces_n - [force_n(float(pulse_us)) for pulse_us in bench.pulses_us])
+    force_n = map_of(kind, curve).force_n
+    return _rms(bench.forces_n - np.array([force_n(float(pulse_us)) for pulse_us in bench.pulses_us]))
+
+
+def map_of(kind: str, curve: dict[str, Any]) -> "Curve":
+    """The HAL's curve of a fitted one, a table of [motor.NAME] of this kind."""
+    return build_curve(msgspec.convert({"fit": kind, **curve}, CurveTable))
 
 
 class _Side:
