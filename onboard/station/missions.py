@@ -26,14 +26,14 @@ class Upload:
 
 class Missions:
     HEARS = {
-        "MISSION_COUNT": "begins an upload",
+        "MISSION_COUNT": "starts an upload",
         "MISSION_ITEM_INT": "an item of an upload",
         "MISSION_ITEM": "the same, with floats",
-        "MISSION_REQUEST_LIST": "begins a download; fences and rally points are empty",
+        "MISSION_REQUEST_LIST": "starts a download; fences and rally points are empty",
         "MISSION_REQUEST_INT": "one item of a download",
         "MISSION_REQUEST": "the same",
-        "MISSION_CLEAR_ALL": "no mission any more",
-        "MISSION_SET_CURRENT": "which item it goes to",
+        "MISSION_CLEAR_ALL": "deletes the mission",
+        "MISSION_SET_CURRENT": "sets the current item",
         "MISSION_ACK": "the end of a download",
     }
 

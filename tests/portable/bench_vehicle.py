@@ -63,6 +63,7 @@ def valve(name="valve", **changes):
         kp=2.5,
         ki=25.0,
         trim_ua=40000,
+        feedback="",
     )
     return settings.changed(**changes)
 
@@ -198,6 +199,7 @@ def settings():
         surface=Table(by="buoyancy", frequency_hz=0.0, commands=[], drop=[]),
         sticks=Table(frequency_hz=2.0, deflection_deg=45.0, depth_m_s=0.1),
         mission=None,
+        params=[],
         failsafes=[
             failsafe("not_armed", "not_armed", "disarm"),
             failsafe(

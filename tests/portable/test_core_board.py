@@ -182,19 +182,12 @@ def test_settings_become_channels_with_fixed_point_limits_and_ages_in_ticks():
 
 def test_settings_of_thrusters_and_valves_become_their_maps():
     curve = Table(fit="table", battery_v=12.0, pulses_us=[1100, 1500, 1900], forces_n=[-8.0, 0.0, 8.0])
-    thruster = Table(name="thruster", map="thruster", port=0, neutral_us=1500, low_us=1100)
-    thruster.changed(high_us=1900, nominal_v=12.0, battery="", curve=[curve])
+    thruster = Table(name="thruster", map="thruster", port=0, neutral_us=1500, low_us=1100, high_us=1900)
+    thruster.changed(nominal_v=12.0, battery="", curve=[curve])
     thruster.changed(min_n=-4.0, max_n=4.0, slew_n_s=8.0, safe_n=0.0)
     valve = Table(name="valve", map="valve", port=0, crack_ua=8000, ua_per_pa=0.1, high_ua=20000)
     valve.changed(min_pa=0.0, max_pa=1e5, slew_pa_s=1e5, safe_pa="off", pressure="")
-    table = Table(
-        name="level",
-        map="table",
-        port=0,
-        counts=[0, 10],
-        values=[0.0, 5.0],
-        max_age_s=1,
-    )
+    table = Table(name="level", map="table", port=0, counts=[0, 10], values=[0.0, 5.0], max_age_s=1)
     driver = BenchDriver(("level",))
     board = build_board(Table(actuators=[thruster, valve], sensors=[table]), driver, 100)
     driver.counts["level"] = 4

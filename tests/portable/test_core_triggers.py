@@ -106,7 +106,7 @@ def test_of_a_sensor_that_has_fallen_silent_nothing_is_known_and_its_row_stays_a
         assert not bench.step(20, heading=well)  # never heard
         assert not bench.step(20, roll=well) and not bench.step(20, roll=None)
         assert bench.step(roll=ill)
-        assert bench.step(20, roll=None) and bench.row.seen  # silent while it was bad
+        assert bench.step(20, roll=None) and bench.row.present  # silent while it was bad
         assert bench.step(20, heading=ill) and bench.step(20, heading=well)
         assert not bench.step(roll=well)
         assert bench.step(heading=ill)  # one that is silent does not hide another
