@@ -15,9 +15,7 @@ CURVED = [
 
 
 def of(*segments, segment_s=None):
-    return Trajectory(
-        Table(segment_s=segment_s or [10.0] * len(segments), points=list(segments))
-    )
+    return Trajectory(Table(segment_s=segment_s or [10.0] * len(segments), points=list(segments)))
 
 
 def near(found, expected, within=1e-9):
