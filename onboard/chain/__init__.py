@@ -1,1 +1,1 @@
-"""A chain of rigid modules and soft joints: kinematics, dynamics, and aims in order of priority. Needs numpy."""
+"""A chain of rigid modules and soft joints: kinematics, dynamics, and tasks in order of priority. Needs numpy."""

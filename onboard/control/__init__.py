@@ -1,1 +1,1 @@
-"""Controllers: pure steps from estimates and wants to gait settings and commands."""
+"""Controllers: pure steps from estimates and setpoints to gait settings and commands."""

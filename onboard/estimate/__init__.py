@@ -1,1 +1,1 @@
-"""Estimators: from readings to what the vehicle believes of itself."""
+"""Estimators: from readings to the estimated motion of the vehicle."""

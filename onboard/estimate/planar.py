@@ -1,8 +1,8 @@
 """Estimator of a vehicle that swims in a plane: heading, speed, position and depth.
 
 The heading is the compass's, carried on by the gyro between its readings. A tail-swimmer's speed has no cheap sensor:
-the swim model predicts it, and position fixes correct it. The position is that of fixes, with dead reckoning between
-them; the depth is the pressure sensor's. A reading that is absent is not used. Portable; floats.
+the swim model predicts it, and position measurements correct it. Between them, heading and speed predict the position.
+The depth is the pressure sensor's. A reading that is absent is not used. Portable; floats.
 """
 
 import math
@@ -63,12 +63,12 @@ class PlanarEstimator:
         return speed_m_s + acceleration_m_s2 * self._dt
 
     def _step_position(self, estimate: "Estimate", speed_m_s: float) -> float:
-        """Sets the position; the speed, corrected by the fix."""
-        fix = known(self._x.fresh(), self._y.fresh())
+        """Sets the position; the speed, corrected by a position measurement."""
+        measured = known(self._x.fresh(), self._y.fresh())
         x_m, y_m = estimate.x_m, estimate.y_m
         if x_m is None or y_m is None:
-            if fix:
-                estimate.x_m, estimate.y_m = fix
+            if measured:
+                estimate.x_m, estimate.y_m = measured
             return speed_m_s
         if estimate.heading_rad is None:
             return speed_m_s
@@ -76,9 +76,9 @@ class PlanarEstimator:
         ahead_y = math.sin(estimate.heading_rad)
         x_m += speed_m_s * ahead_x * self._dt
         y_m += speed_m_s * ahead_y * self._dt
-        if fix:
-            error_x = fix[0] - x_m
-            error_y = fix[1] - y_m
+        if measured:
+            error_x = measured[0] - x_m
+            error_y = measured[1] - y_m
             x_m += self._fix_gain * error_x
             y_m += self._fix_gain * error_y
             speed_m_s += self._speed_gain_per_s * (error_x * ahead_x + error_y * ahead_y)

@@ -1,1 +1,1 @@
-"""Tasks and behaviours: from estimates to what the vehicle wants next."""
+"""Tasks and modes: from estimates to setpoints."""

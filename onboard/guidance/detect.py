@@ -1,7 +1,7 @@
 """Obstacle detection: range readings become points in the vehicle's frame, x ahead, y to port, metres.
 
 A range sensor sees a wedge and measures the nearest echo in it, at an unknown bearing: the echo is taken as an arc of
-three points. Between readings, dead reckoning moves the points. Portable; floats.
+three points. Between readings the points move by the estimated speed and turn rate. Portable; floats.
 """
 
 import math

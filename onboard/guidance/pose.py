@@ -28,8 +28,8 @@ SLOWER = 0.31  # frequency ratio of the two sines of a rocking vehicle
 class PoseTask:
     """Moves the pose setpoint, which starts at the first pose known; a subclass says how in `lead`.
 
-    With `rock` the vehicle rolls and pitches meanwhile, each as a sum of two sines: with one frequency alone, inertia
-    and righting moment could not be told apart.
+    With `rock` the vehicle rolls and pitches meanwhile, each as a sum of two sines: with one frequency alone, an
+    identification could not separate inertia and righting moment.
     """
 
     def __init__(self, rock: "tables.Rock | None", control: "tables.Wrench", guide_hz: int) -> None:
