@@ -82,7 +82,10 @@ AVOIDED = {  # regular expression: what to write instead
     r"helm": "command handler",
     r"round (?:the|an?|its?|them|their|each|every|two|that|this|jammed|\d)": "around",
 }
-PATTERNS = {re.compile(rf"(?<![\w/.-])(?:{words})(?![\w/])(?!-)", re.IGNORECASE): words for words in AVOIDED}
+PATTERNS = {
+    re.compile(rf"(?<![\w/.-])(?:{words})(?![\w/-]|\.(?:py|md|toml)\b)", re.IGNORECASE): words
+    for words in AVOIDED
+}
 ALLOWED = {  # a word's own meaning: pattern of the path, pattern of the text around the hit
     r"^hal/(pi|emulated)/|new-device": r"wire",  # an I2C bus has wires
     r"estimate|identify": r"gate",  # of a filter's innovations
