@@ -1,8 +1,8 @@
-"""main.py of a microcontroller on the bench: the controller's end of the bench wire, on a UART.
+"""main.py of a microcontroller: the controller side of a HIL link, on a UART.
 
     vehicle_image   settings of the vehicle file, the scenario, the vehicle file's digest, and the UART (mcu.bench)
 
-At the other end of the wire: caudal hil plant VEHICLE PORT.
+The plant side is `caudal hil plant VEHICLE PORT`.
 """
 
 import sys
