@@ -52,9 +52,8 @@ AVOIDED = {  # regular expression: what to write instead
     r"shrink\w*|shrunk|shrank": "minimize, get smaller",
     r"black[ -]box(?:es)?": "tick log",
     r"graft\w*": "hot update",
-    r"keepers?|(?:are|is|were|was|not) kept(?! (?:small|within|along|level|constant|between|below|above|at|clear|up))|kept (?:in|aboard|here|there|as they)|keeps? (?:parameters|values|what)": (
-        "stored, parameter store"
-    ),
+    r"(?:are|is|were|was|not) kept(?! (?:small|within|along|level|constant|between|below|above|at|clear|up))": "stored",
+    r"keepers?|kept (?:in|aboard|here|there|as they)|keeps? (?:parameters|values|what)": "parameter store, stores",
     r"crafts?|peers?": "vehicle, ground-station link",
     r"pilot's hand": "manual input",
     r"(?<!caudal )bench wires?|(?:the|a|over|on|across|each) wire(?:'s)?": "HIL link",

@@ -1,4 +1,4 @@
-"""Gaits: a travelling wave, its look-up table, and the chain of oscillators that generates it. Portable.
+"""Gaits: a travelling wave, its look-up table, and the central pattern generator (a chain of oscillators). Portable.
 
 Integer arithmetic, so that every runtime gives the same pulses and a tick allocates nothing. around.py plans the wave
 around joints that do not follow: it takes two links with a jammed joint between them as one longer link whose ends

@@ -1,7 +1,7 @@
 """A desk at which a document is worked through: a folder, programs at hand, a count of what was done.
 
 sh         a shell script; a line ending in `# refused` must fail
-commands   one after the other, in a folder that has the project's own beside what was made; see here_and_elsewhere.py.
+commands   one after the other, in a folder with links to the project's own and the files made before; see here_and_elsewhere.py.
            What goes on until a person ends it is started, awaited until it is up, and ended: a view once its page
            is there, by Ctrl-C; a run that lets stations in once one hears how it lies, by SIGTERM, as a service.
            Files that a command names as its own (OWN) must be there afterwards
@@ -26,6 +26,7 @@ import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.command_line import start
 from tests.conftest import ROOT
 from tests.deploy.conftest import Card
 from tests.docs.blocks import Block
@@ -166,11 +167,11 @@ class Desk:
                 # well behind its first tick, in which the plant may be compiled: a heartbeat comes before it
                 said = station.recv_match(type="ATTITUDE", blocking=True, timeout=0.2)
                 heard = said if said and said.time_boot_ms > 100 else None
-            except OSError:  # nobody listens yet
+            except OSError:  # the port is not open yet
                 time.sleep(0.2)
         if station:
             station.close()
-        assert heard, f"{block.where}: no station heard `{' '.join(words)}`"
+        assert heard, f"{block.where}: no station received telemetry of `{' '.join(words)}`"
         self._end(process, signal.SIGTERM, block, words, "")
 
     def _end(
@@ -180,7 +181,7 @@ class Desk:
         process.send_signal(how)
         said += process.communicate(timeout=PATIENCE_S)[1]
         assert running, f"{block.where}: `{' '.join(words)}` ended by itself:\n{said}"
-        # a run that had a length was ended before it: what was asked did not happen
+        # a run that had a length was ended before it: the run failed
         cut_short = words[1] == "run" and "--mavlink" not in words
         assert process.returncode == (1 if cut_short else 0), f"{block.where}: {' '.join(words)}:\n{said}"
         assert "Traceback" not in said, said
@@ -206,7 +207,8 @@ class Desk:
     def _popen(self, words: list[str], **options) -> subprocess.Popen:
         path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
         home = {"HOME": str(self.folder), "XDG_STATE_HOME": str(self.folder / "state")}
-        return subprocess.Popen(words, cwd=self.folder, env={**os.environ, "PATH": path, **home}, **options)
+        options |= {"cwd": self.folder, "env": {**os.environ, "PATH": path, **home}}
+        return start(*words[1:], **options) if words[0] == "caudal" else subprocess.Popen(words, **options)
 
     def _with_free_ports(self, text: str) -> str:
         return PORT.sub(lambda found: found[1] + self._free(found[2]), text)

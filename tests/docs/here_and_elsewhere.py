@@ -2,7 +2,7 @@
 
 A run that says nothing about its length (--for) gets FOR_S of its heading, so that it takes seconds. Words in SHORTER
 are put behind a command that begins so; the last of two equal options counts. What PARSED has is not run: its words go
-through the command's own parser, so that an option that is not there is found, and the reason stands beside it.
+through the command's own parser, so that an option that is not there is found, for the reason given.
 Everything else is run as it stands.
 """
 

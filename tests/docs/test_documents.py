@@ -82,7 +82,7 @@ def test_command_table_has_every_command():
     assert set(COMMANDS) <= {words.split()[1] for words in listed if words.startswith("caudal ")}
 
 
-def test_a_mistake_gets_the_sentence_that_the_readme_promises(caudal):
+def test_message_for_a_wrong_key_is_that_of_the_readme(caudal):
     promised = next(block.text.strip() for block in BLOCKS["README.md"] if "did you mean" in block.text)
     fish = (ROOT / "onboard" / "vehicles" / "fish.toml").read_text(encoding="utf-8")
     (caudal.folder / "mine.toml").write_text(fish.replace("\nwavelength_m", "\nwavelenght_m", 1))

@@ -15,7 +15,7 @@ class WrongWords(AssertionError):
 
 
 class Missing(WrongWords):
-    """Arguments that are asked for were not given."""
+    """Required arguments are missing."""
 
 
 def read(words: list[str]) -> argparse.Namespace:
@@ -41,7 +41,7 @@ def read_mention(words: list[str]) -> None:
             continue
         except WrongWords:
             if more and not any(word.startswith("-") for word in words):
-                break  # the name of one with parts, such as `caudal deploy`: only its help can be asked for
+                break  # the name of one with parts, such as `caudal deploy`: only its help can be requested
             raise
     _read(words, ["--help"])
 
@@ -50,7 +50,7 @@ def _read(words: list[str], more: list[str]) -> None:
     with patch.object(argparse.ArgumentParser, "print_help", lambda *given: None):
         try:
             read([*words, *more])
-        except SystemExit as ended:  # it was asked for help
+        except SystemExit as ended:  # --help
             assert ended.code == 0, words
 
 

@@ -120,8 +120,8 @@ def test_control_panel_changes_the_controller_and_injects_a_fault(view, tmp_path
     simulation = Simulation(vehicle, name, 0)
     simulation.record(live)
     for whose, send in helms_of(simulation.instances).items():
-        live.handler(whose, send)
-    live.rehearse = rehearsed(simulation)
+        live.add_vehicle(whose, send)
+    live.inject = rehearsed(simulation)
     live.start()
     stepped = SteppedSimulation(simulation, live)
     state = simulation.instances[0].loop.state
@@ -144,7 +144,7 @@ def test_control_panel_changes_the_controller_and_injects_a_fault(view, tmp_path
         seen.wait("document.querySelector('[data-light=depth_lost]').dataset.on == '1'")
         assert [
             row.name
-            for row in simulation.instances[0].loop.monitor.rows
+            for row in simulation.instances[0].loop.monitor.rules
             if row.active and row.name == "depth_lost"
         ]
     finally:

@@ -5,7 +5,7 @@ from typing import Any
 
 from caudal.hal.emulated.wiring import EmulatedDriver
 from caudal.hal.tables import pi as pi_spec
-from caudal.onboard.log.recorder import Column, LogWriter
+from caudal.onboard.log.recorder import LogWriter, TopicWriter
 from caudal.sim_plant.world.world import Body
 from caudal.tools.config.vehicle import Vehicle
 from caudal.tools.faults.kinds import Fault
@@ -19,7 +19,7 @@ class OnChips(Own):
         super().__init__(name, loop, body)
         self.driver = driver
         self._recorder: LogWriter | None = None
-        self._pulses: Column | None = None
+        self._pulses: TopicWriter | None = None
         self._news: list[str] = []
         self._hung = False  # as the loop was told
 

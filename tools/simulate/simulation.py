@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from caudal.hal.sim import SimDriver
 from caudal.onboard.core.loop import Loop
-from caudal.onboard.log.recorder import Column, LogWriter
+from caudal.onboard.log.recorder import LogWriter, TopicWriter
 from caudal.onboard.log.tick_log import TickLog
 from caudal.sim_plant.world.world import Body, World
 from caudal.tools.common.output import UsageError, slow_notice
@@ -45,7 +45,7 @@ class Own:
         self.bridge: Any = None  # to ground stations (onboard/station/bridge.py)
         self._recorder: LogWriter | None = None
         self._black_box: TickLog | None = None
-        self._truth: Column | None = None
+        self._truth: TopicWriter | None = None
 
     @property
     def fault(self) -> str | None:
@@ -125,7 +125,7 @@ class Simulation:
         for fault in self.faults:
             self.instances[0].injector.add(fault)
         self._recorder: LogWriter | None = None
-        self._target: Column | None = None
+        self._target: TopicWriter | None = None
         self._collisions = [0] * len(self.instances)
 
     def _launch(self, vehicle: Vehicle, count: int, launch: Callable[[str, Body], VehicleInstance]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from caudal.onboard.log.recorder import LogWriter, Recorder
-from caudal.onboard.log.stream import PORT, Rehearse, StreamServer, Tell
+from caudal.onboard.log.stream import PORT, InjectFault, SendCommand, StreamServer
 from caudal.tools.common import output
 
 LOOPBACK = "127.0.0.1"
@@ -57,13 +57,13 @@ class LiveView:
                 ) from error
             self.book = self._live
 
-    def begin(self, handlers: Mapping[str, Tell], rehearse: Rehearse | None = None) -> None:
+    def begin(self, handlers: Mapping[str, SendCommand], rehearse: InjectFault | None = None) -> None:
         """Once every topic is there."""
         if self._live is None:
             return
         for vehicle, send in handlers.items():
-            self._live.handler(vehicle, send)
-        self._live.rehearse = rehearse
+            self._live.add_vehicle(vehicle, send)
+        self._live.inject = rehearse
         self._live.start()
         host, port = self._live.address
         if self._asked:
@@ -76,7 +76,7 @@ class LiveView:
     def take(self, time_ns: int) -> None:
         """Do what lookers-on have asked for: between two ticks."""
         if self._live is not None:
-            self._live.take(time_ns)
+            self._live.poll(time_ns)
 
     def close(self) -> None:
         if self._live is not None:
@@ -87,13 +87,13 @@ class LiveView:
                 self._view.wait(5)
 
 
-def helms_of(instances: list[Any]) -> dict[str, Tell]:
+def helms_of(instances: list[Any]) -> dict[str, SendCommand]:
     """Of vehicles whose loop is in this process: orders for others go over their own wire."""
     loops = {instance.name: getattr(instance, "loop", None) for instance in instances}
     return {name: loop.send for name, loop in loops.items() if loop is not None}
 
 
-def rehearsed(simulation: Any) -> Rehearse:
+def rehearsed(simulation: Any) -> InjectFault:
     """A fault for one of the fleet's vehicles (tools/faults/kinds.py), or its end: None, or why not."""
 
     def rehearse(vehicle: str, text: str) -> str | None:
