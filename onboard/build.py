@@ -127,7 +127,7 @@ def _tail(
         guides[modes.MANUAL] = TailSticks(settings.sticks, settings.guide_hz)
     available = {mode: needs for mode, needs in modes.TAIL.items() if mode in guides}
     guide = Switch(guides, settings.rate_hz // settings.guide_hz)
-    stages = [Stage("guide", 1, guide.step), Stage("tail", 1, tail.ask), Stage("gait", 1, tail.step)]
+    stages = [Stage("guide", 1, guide.step), Stage("tail", 1, tail.set_gait), Stage("gait", 1, tail.step)]
     around = _around(settings, tail, board)
     if around:
         stages.append(Stage("around", 1, around.step))
@@ -162,7 +162,7 @@ def _scheduled(
 
 def _guided(settings: "Settings", scenario: "Guided", board: "Board", control: "TailControl") -> "Guides":
     """Guidance that avoids obstacles, and the inverse of the swim model."""
-    from caudal.onboard.control.swim_law import SwimLaw
+    from caudal.onboard.control.swim_model import SwimModel
     from caudal.onboard.control.tail import SwimInverse
     from caudal.onboard.estimate.attitude import AttitudeEstimator
     from caudal.onboard.estimate.planar import PlanarEstimator
@@ -175,14 +175,14 @@ def _guided(settings: "Settings", scenario: "Guided", board: "Board", control: "
     guidance = settings.guidance
     guide_hz = settings.guide_hz
     assert guidance
-    law = SwimLaw(control)
-    planar = PlanarEstimator(settings.estimate, board, law, settings.rate_hz)
+    model = SwimModel(control)
+    planar = PlanarEstimator(settings.estimate, board, model, settings.rate_hz)
     tasks: dict[str, Callable[..., SwimTask]] = {"wander": Wander, "track": Track, "pursue": Pursue}
     task = tasks[scenario.task](scenario, board, guide_hz)
     detector = Detector(settings.sensors, board, guide_hz)
-    decider = Decider(guidance, scenario.comfort_m or guidance.comfort_m, law)
+    decider = Decider(guidance, scenario.comfort_m or guidance.comfort_m, model)
     recoil = BumperRecoil(guidance, board, guide_hz)
-    inverse = SwimInverse(law)
+    inverse = SwimInverse(model)
     guides: dict[int, Guidance] = {
         modes.AUTO: Guided(AvoidanceGuidance(task, detector, decider, recoil), inverse)
     }
@@ -221,7 +221,7 @@ def wrench_stages(
     settings: "Settings", control: "Wrench", scenario: "LoopPoseTask", board: "Board"
 ) -> "Stack":
     """A vehicle that holds any pose with its thrusters."""
-    from caudal.onboard.control.pose_control import PoseHold
+    from caudal.onboard.control.pose_control import PoseControl
     from caudal.onboard.estimate.pose import PoseEstimator
     from caudal.onboard.guidance.pose import POSE_TASKS
     from caudal.onboard.guidance.pose_modes import GoTo, HoldMode, IdleMode, ManualMode, MissionMode
@@ -239,7 +239,7 @@ def wrench_stages(
     estimator = PoseEstimator(settings.estimate, control, board, settings.rate_hz)
     stages = [
         Stage("guide", 1, Switch(guides, settings.rate_hz // guide_hz).step),
-        Stage("control", 1, PoseHold(control, board, settings.rate_hz).step),
+        Stage("control", 1, PoseControl(control, board, settings.rate_hz).step),
     ]
     return [Stage("estimate", 1, estimator.step)], stages, modes.WRENCH
 
