@@ -330,3 +330,19 @@ def test_waypoints_request_the_mode_of_an_item_and_wait_for_it():
     assert (
         waypoints.current(state) is None and state.mission_mode == "surface" and state.mission_completed == 4
     )
+
+
+def test_mission_before_the_first_position_rests_and_does_not_stop_the_loop():
+    driver = BenchDriver()
+    driver.counts.update({"x": None, "y": None})
+    mission = Table(near_m=0.15, speed_m_s=0.2, steering=STEERING)
+    loop = build_loop(settings().changed(mission=mission), wander(), driver)
+    loop.send("mission", [[2.0, 0.0, 0.5, 0.0]])
+    loop.send("mode", "mission")
+    for _ in range(20):
+        loop.tick()
+    assert loop.fault is None and loop.state.setpoint.frequency_hz == 0.0
+    driver.counts.update({"x": 0, "y": 0})
+    for _ in range(20):
+        loop.tick()
+    assert loop.fault is None and loop.state.setpoint.acceleration_m_s2 > 0.0
