@@ -14,6 +14,7 @@ from caudal.tools.config.vehicle import open_vehicle
 from tests.conftest import ROOT
 from tests.failsafes import counted
 from tests.failsafes.provoked import CAUSES, Bench, Cuttable, Simulated, Wired
+from tests.waiting import wait_for
 
 BENCHES = {"sim": Simulated, "hil": Wired}
 SETTLED_TICKS = 60
@@ -60,7 +61,8 @@ def a_cut_wire_acts_and_mended_the_vehicle_goes_on() -> None:
         bench.step(row.delay_ticks)
         assert bench.remote.gone and bench.remote.outputs == off and bench.loop.ticks <= ticks + 1
         bench.clear()
-        ticks_until(bench, lambda: not bench.remote.gone and any(bench.remote.outputs), 100)
+        wait_for(lambda: bench.step() or any(bench.remote.outputs), "pulses")
+        assert not bench.remote.gone
         assert bench.loop.fault is None and bench.loop.state.armed and bench.loop.ticks > ticks
     finally:
         bench.clear()

@@ -5,8 +5,8 @@ nominal 25 MHz are off by up to several per cent, and so is every pulse of the v
 """
 
 import argparse
-from typing import Any
 
+from caudal.hal.tables.channels import Servo, Thruster, Valve
 from caudal.tools.calibrate.output import CalibrationFile, add_output
 from caudal.tools.common import options, output
 from caudal.tools.config.pi_vehicle import PiVehicle
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         )
     file = CalibrationFile(args)
     actuator = _actuator(file.vehicle, args.actuator)
-    asked_us = actuator.get("neutral_us", PULSE_US)
+    asked_us = _pulse_us(actuator)
     old_hz = file.vehicle.pi.pulses.clock_hz
     if args.measured:
         new_hz = _clock_hz(file.vehicle, asked_us, args.measured)
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         _confirm(file.vehicle, actuator, asked_us)
     vehicle = file.vehicle
     for _ in range(ROUNDS):
-        new_hz = _one_round(args, vehicle, actuator["name"], asked_us)
+        new_hz = _one_round(args, vehicle, actuator.name, asked_us)
         if new_hz == vehicle.pi.pulses.clock_hz:
             return file.write({KEY: (old_hz, new_hz)}, "clock")
         output.note(f"the oscillator has {new_hz / 1e6:.4g} MHz; measuring again with that")
@@ -62,31 +62,35 @@ def run(args: argparse.Namespace) -> int:
     )
 
 
-def _actuator(vehicle: PiVehicle, name: str | None) -> dict[str, Any]:
-    pulsed = [a for a in vehicle.settings["actuators"] if a["map"] != "valve"]
+def _actuator(vehicle: PiVehicle, name: str | None) -> Servo | Thruster:
+    pulsed = [a for a in vehicle.settings.actuators if not isinstance(a, Valve)]
     actuator = vehicle.actuator(name) if name else pulsed[0] if pulsed else None
-    if actuator is None or actuator["map"] == "valve":
+    if actuator is None or isinstance(actuator, Valve):
         raise output.UsageError(
             "a valve has no pulses to measure; choose a servo or a thruster with --actuator"
         )
-    if not actuator["low_us"] <= actuator.get("neutral_us", PULSE_US) <= actuator["high_us"]:
+    if not actuator.low_us <= _pulse_us(actuator) <= actuator.high_us:
         raise output.UsageError(
-            f"{PULSE_US} us is outside low_us to high_us of {actuator['name']}; choose another --actuator"
+            f"{PULSE_US} us is outside low_us to high_us of {actuator.name}; choose another --actuator"
         )
     return actuator
 
 
-def _confirm(vehicle: PiVehicle, actuator: dict[str, Any], asked_us: int) -> None:
+def _pulse_us(actuator: Servo | Thruster) -> int:
+    return actuator.neutral_us if isinstance(actuator, Thruster) else PULSE_US
+
+
+def _confirm(vehicle: PiVehicle, actuator: Servo | Thruster, asked_us: int) -> None:
     from caudal.tools.calibrate.prompts import confirm
 
     address = vehicle.pi.pulses.address
     moves = (
         "With a wrong clock this may not be neutral: THE MOTOR MAY TURN; unplug it or remove its propeller."
-        if actuator["map"] == "thruster"
+        if actuator.map == "thruster"
         else "If its servo is plugged in, it JUMPS to about its middle."
     )
     confirm(
-        f"{actuator['name']} (channel {actuator['port']} of the PCA9685 at 0x{address:02x}) will get pulses of "
+        f"{actuator.name} (channel {actuator.port} of the PCA9685 at 0x{address:02x}) will get pulses of "
         f"{asked_us} us. {moves} Measure the high time of the channel's signal."
     )
 

@@ -36,11 +36,11 @@ class ChipInvariants:
         pi = chips_of(vehicle)
         self._instance = instance
         self._fault = fault
-        self._rate_hz: int = vehicle.settings["rate_hz"]
+        self._rate_hz: int = vehicle.settings.rate_hz
         self.violations = Violations()
         self.reason = ""
         self.pulses_back_s = 0.0
-        names = [sensor["name"] for sensor in vehicle.settings["sensors"]]
+        names = [sensor.name for sensor in vehicle.settings.sensors]
         hit = {
             name
             for name, chip in pi.chip.items()
