@@ -1,9 +1,9 @@
-"""MAVLink 2 to ground stations, off the control thread. CPython only; needs pymavlink (extra `station`).
+"""MAVLink 2 for ground stations, in a thread of its own. CPython only; needs pymavlink (extra `station`).
 
-bridge.py      where the control thread and the stations' thread meet: the one place
-station/vehicle_link.py       a vehicle as stations see it              stations.py   the thread: links, peers, time
-datagrams.py, streams.py    UDP; TCP and serial          station/station_link.py       one station at the end of a link
-frames.py      bytes to messages                         signing.py    who may say something
-session.py     one station and one vehicle: what is heard, by message
-telemetry.py, parameters.py, commands.py, missions.py, pilot.py, logs.py, ftp.py    what they talk about
+bridge.py                   the interface between the control thread and the stations' thread
+vehicle_link.py             a vehicle as stations see it        stations.py    the thread: links, stations, time
+datagrams.py, streams.py    UDP; TCP and serial                 station_link.py    one station at the end of a link
+frames.py                   bytes to messages                   signing.py     signatures of messages
+session.py                  one station and one vehicle: dispatches messages to the parts below
+telemetry.py, parameters.py, commands.py, missions.py, pilot.py, fault_requests.py, logs.py, ftp.py
 """
