@@ -3,20 +3,19 @@
 import json
 import tomllib
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from caudal.hal.core.build import build_map
 from caudal.hal.core.fixed_point import to_q14
+from caudal.hal.core.maps import ThrusterMap
 from caudal.hal.tables import channels as hal_spec
-from caudal.hal.tables.channels import Curve, Thruster
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.tools.cli.main import main
 from caudal.tools.thrust import bench_data, plant_curves
 from caudal.tools.thrust import fit as thrust_fit
+from caudal.tools.thrust.fit import curve_of
 from tests.conftest import EEL
 
 VOLTS = (12.0, 16.0)
@@ -70,7 +69,7 @@ def fits(text: str, tmp_path) -> list[thrust_fit.Fit]:
 def test_fit_finds_the_motor_in_noisy_measurements(tmp_path):
     for one in fits(bench_csv(), tmp_path):
         for kind in ("polynomial", "table"):
-            curve = thrust_fit.map_of(kind, getattr(one, kind))
+            curve = curve_of(kind, getattr(one, kind))
             off_n = [curve.force_n(int(us)) for us in PULSES_US] - truth_n(one.bench.volts, PULSES_US)
             assert np.sqrt(np.mean(off_n**2)) < NOISE_N, kind
         # one step of the bench, since nothing was measured in between
@@ -165,10 +164,9 @@ def test_written_motor_gives_the_measured_force_at_each_set_point(thrust, tmp_pa
         for v in VOLTS
     }
     for kind in ("table", "polynomial"):
-        curves = [msgspec.convert({"fit": kind, **curve}, Curve) for curve in motor[kind]]
-        limits = {"low_us": 1100, "high_us": 1900, "min_n": -1.0, "max_n": 1.0, "slew_n_s": 1.0}
+        curves = [curve_of(kind, curve) for curve in motor[kind]]
         for volts, row in zip(VOLTS, result["voltages"], strict=True):
-            one = build_map(Thruster(port=0, motor="m", curve=curves, nominal_v=volts, **limits))
+            one = ThrusterMap(1500, 1100, 1900, curves, volts)
             measured_n = bench[volts][:, 4]
             asked_n = np.linspace(measured_n.min(), measured_n.max(), 301)
             given_n = np.interp([one.to_device(to_q14(n)) for n in asked_n], PULSES_US, measured_n)

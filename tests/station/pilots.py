@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 os.environ["MAVLINK20"] = "1"  # mavutil reads it when it is imported
@@ -23,6 +24,7 @@ class Pilot:
             self.link.setup_signing(key, sign_outgoing=True, allow_unsigned_callback=lambda mav, id: False)
         self.mav = self.link.mav
         self.texts: list[str] = []
+        self.alive: Callable[[], bool] = lambda: True  # the vehicle, if it is a process of its own
         self._heartbeat_s = 0.0
 
     def close(self) -> None:
@@ -35,7 +37,7 @@ class Pilot:
     def receive(self, *types: str, where=lambda message: True, timeout_s: float = TIMEOUT_S) -> Any:
         """The next message of these types, None after the timeout; it stores texts that come before."""
         end_s = time.monotonic() + timeout_s
-        while time.monotonic() < end_s:
+        while time.monotonic() < end_s and self.alive():
             if time.monotonic() - self._heartbeat_s > 1.0:
                 self.send_heartbeat()
             message = self.link.recv_match(blocking=True, timeout=min(0.1, timeout_s))
@@ -81,7 +83,7 @@ class Pilot:
         self.mav.param_request_list_send(1, 1)
         found: dict[str, Any] = {}
         while True:
-            value = self.receive("PARAM_VALUE", timeout_s=10.0)
+            value = self.receive("PARAM_VALUE", timeout_s=TIMEOUT_S)
             assert value, f"{len(found)} parameters came, then none"
             found[value.param_id] = value
             if len(found) == value.param_count:

@@ -6,6 +6,7 @@ Its parameters are 300 fake ones with the interface of `loop.handler.params`, so
 import socket
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ from caudal.onboard.tables.params import Param
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.simulate.on_request_faults import rehearsal
 from caudal.tools.simulate.simulation import Simulation
+from tests.waiting import LIMIT_S, wait_for
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = LIMIT_S
 SLOW = [
     "failsafe.pilot_lost={limit_s=10}",
     "failsafe.station_lost={limit_s=60}",
@@ -161,13 +163,9 @@ class SimulatedVehicle:
         return ((here[0] - since[0]) ** 2 + (here[1] - since[1]) ** 2) ** 0.5
 
 
-def until(what: str, true, timeout_s: float = TIMEOUT_S) -> float:
-    """Waits for a condition; how long that took."""
-    start_s = time.monotonic()
-    while not true():
-        assert time.monotonic() - start_s < timeout_s, f"timed out: {what}"
-        time.sleep(0.01)
-    return time.monotonic() - start_s
+def until(what: str, condition: Callable[[], object]) -> None:
+    """Waits for a condition."""
+    wait_for(condition, what)
 
 
 def free_port(kind: int = socket.SOCK_DGRAM) -> int:

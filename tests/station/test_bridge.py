@@ -134,7 +134,7 @@ def test_repeated_position_set_point_is_one_command_until_another_one_comes(igno
     assert commands(1.0) == 1 and bench.loop.state.goto_pose == first
 
 
-FLOOD_S = 2.0
+FLOOD_TICKS = 200
 FLOOD = """
 import socket, sys, time
 frames = [bytes.fromhex(word) for word in sys.argv[2:]]
@@ -200,7 +200,6 @@ def test_flood_and_a_station_that_never_reads_do_not_affect_ticks_or_others():
             f"{sent / flooded_s:.0f} frames/s": loud,
         }.items():
             print(f"{title}: {ticks} ticks, latest {late_ms:.1f} ms, stations' thread {share:.1%} of a core")
-        assert loud[0] > 10  # it went on; how fast depends on the machine
         deaf.close()
         pilot.close()
 
@@ -208,7 +207,7 @@ def test_flood_and_a_station_that_never_reads_do_not_affect_ticks_or_others():
 def _late_and_share(vehicle: SimulatedVehicle, pilot: Pilot) -> tuple[int, float, float]:
     vehicle.late.clear()
     ticks, cpu_s, start_s = vehicle.ticks, vehicle.stations.cpu_s, time.monotonic()
-    while time.monotonic() - start_s < FLOOD_S:
+    while vehicle.ticks < ticks + FLOOD_TICKS:
         pilot.receive("ATTITUDE", timeout_s=0.1)
     took_s = time.monotonic() - start_s
     return vehicle.ticks - ticks, max(vehicle.late) * 1e3, (vehicle.stations.cpu_s - cpu_s) / took_s

@@ -24,6 +24,7 @@ from tests.conftest import ROOT
 from tests.station.mutations import Bench
 from tests.station.pilots import Pilot, mavlink
 from tests.station.simulated import SimulatedVehicle, free_port, until
+from tests.waiting import LIMIT_S
 
 
 def test_serial_link_sends_all_parameters_and_arms():
@@ -214,6 +215,7 @@ def test_run_with_a_station_waits_for_its_pilot_and_runs_until_a_signal(on, tmp_
     process = start(*words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         pilot = Pilot(f"udpout:127.0.0.1:{port}")
+        pilot.alive = lambda: process.poll() is None
         pilot.connect()
         tries: list[int | None] = []
         if on == "pi":  # there are no chips: it cannot be armed, and gives the reason
@@ -237,7 +239,7 @@ def test_run_with_a_station_waits_for_its_pilot_and_runs_until_a_signal(on, tmp_
             pilot.mav.manual_control_send(1, 100, 0, 700, -300, 0)
             assert pilot.mode(1) == mavlink.MAV_RESULT_ACCEPTED
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=LIMIT_S)
         assert process.returncode == 0, err
         assert json.loads(out)["fault"] is None
         pilot.close()

@@ -16,12 +16,13 @@ from caudal.onboard.station.signing import Signing
 from tests.station.pilots import mavlink
 from tests.station.simulated import SimulatedVehicle, free_port, until
 from tests.station.test_pymavlink import KEY
+from tests.waiting import LIMIT_S
 
 mavsdk = pytest.importorskip("mavsdk")
 from mavsdk.mission import MissionItem, MissionPlan  # noqa: E402
 from mavsdk.offboard import PositionNedYaw  # noqa: E402
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = LIMIT_S
 
 
 async def first(stream, true=lambda value: True):
@@ -81,7 +82,8 @@ async def move(vehicle: SimulatedVehicle, drone) -> None:
     mode = await first(drone.telemetry.flight_mode(), lambda mode: str(mode) == "HOLD")
     assert str(mode) == "HOLD"
     control = asyncio.create_task(steer(drone))
-    await asyncio.sleep(0.2)  # manual control comes first: without it the pilot counts as lost
+    while vehicle.loop.state.manual_input_age >= NEVER:  # without manual control the pilot counts as lost
+        await asyncio.sleep(0.05)
     await drone.manual_control.start_position_control()
     assert vehicle.loop.state.requested_mode == modes.MANUAL
     start_m = vehicle.position_m

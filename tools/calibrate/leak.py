@@ -9,6 +9,7 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any
 
 from caudal.hal.tables.channels import Linear
+from caudal.hal.tables.types import tag_of
 from caudal.tools.calibrate.output import CalibrationFile, add_output
 from caudal.tools.common import options, output
 
@@ -73,9 +74,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _sensor(file: CalibrationFile, name: str) -> Linear:
     sensor, pi = file.vehicle.sensor(name), file.vehicle.pi
-    if name not in pi["sensor"]:
+    if name not in pi.sensor:
         raise output.UsageError(f"sensor {name} is not fitted (pi.absent); add it to [pi.sensor]")
-    kind = pi["chip"][pi["sensor"][name]["chip"]]["kind"]
+    kind = tag_of(pi.chip[pi.readings[name].chip])
     if kind not in ("ads1115", "line"):
         raise output.UsageError(
             f"sensor {name} is on a {kind}; a probe has to be on an ads1115 or another board's line"

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     file = CalibrationFile(args)
     actuator = _actuator(file.vehicle, args.actuator)
     asked_us = _pulse_us(actuator)
-    old_hz = file.vehicle.pi["pulses"]["clock_hz"]
+    old_hz = file.vehicle.pi.pulses.clock_hz
     if args.measured:
         new_hz = _clock_hz(file.vehicle, asked_us, args.measured)
         return file.write({KEY: (old_hz, new_hz)}, "clock")
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     vehicle = file.vehicle
     for _ in range(ROUNDS):
         new_hz = _one_round(args, vehicle, actuator.name, asked_us)
-        if new_hz == vehicle.pi["pulses"]["clock_hz"]:
+        if new_hz == vehicle.pi.pulses.clock_hz:
             return file.write({KEY: (old_hz, new_hz)}, "clock")
         output.note(f"the oscillator has {new_hz / 1e6:.4g} MHz; measuring again with that")
         vehicle = vehicle.changed({KEY: new_hz})
@@ -83,7 +83,7 @@ def _pulse_us(actuator: Servo | Thruster) -> int:
 def _confirm(vehicle: PiVehicle, actuator: Servo | Thruster, asked_us: int) -> None:
     from caudal.tools.calibrate.prompts import confirm
 
-    address = vehicle.pi["pulses"]["address"]
+    address = vehicle.pi.pulses.address
     moves = (
         "With a wrong clock this may not be neutral: THE MOTOR MAY TURN; unplug it or remove its propeller."
         if actuator.map == "thruster"
@@ -117,12 +117,12 @@ def _clock_hz(vehicle: PiVehicle, asked_us: int, measured_us: float) -> int:
     """The oscillator's frequency in Hz from a measured pulse; unchanged if the pulse is right to one step."""
     from caudal.hal.pi.pca9685 import Scale
 
-    pulses = vehicle.pi["pulses"]
+    pulses = vehicle.pi.pulses
     try:
-        scale = Scale(pulses["frequency_hz"], pulses["clock_hz"])
+        scale = Scale(pulses.frequency_hz, pulses.clock_hz)
     except ValueError as error:
         raise vehicle.file.error("pi.pulses", str(error)) from error
-    clock_hz: int = pulses["clock_hz"]
+    clock_hz: int = pulses.clock_hz
     if abs(measured_us - asked_us) <= scale.step_us:
         return clock_hz
     return round(clock_hz * scale.pulse_us(scale.steps(asked_us)) / measured_us)

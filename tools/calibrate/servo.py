@@ -128,7 +128,7 @@ class Joint:
         self._move(self._zero_us)
 
     def find_ends(self) -> None:
-        """Finds low_us and high_us, if the person wants: nudges the joint until it is at its end stops."""
+        """Finds low_us and high_us, if the user chooses to: nudges the joint until it is at its end stops."""
         from caudal.tools.calibrate.prompts import ask
 
         if ask("Type yes to find the end stops too, or press Enter to keep them:") != "yes":

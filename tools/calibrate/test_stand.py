@@ -16,6 +16,7 @@ from caudal.hal.pi.build import build_driver
 from caudal.hal.pi.bus import I2cBus
 from caudal.hal.pi.pca9685 import Scale, registers
 from caudal.hal.tables.channels import Thruster
+from caudal.hal.tables.pi import Ads1115
 from caudal.tools.calibrate.shutdown import stop_signals
 from caudal.tools.common.output import UsageError
 from caudal.tools.config.pi_vehicle import PiVehicle, open_parts
@@ -31,17 +32,17 @@ class Stand:
     """`with Stand(vehicle, on) as stand:` starts the driver; there are no pulses before `pulse` or `move`."""
 
     def __init__(self, vehicle: PiVehicle, on: str) -> None:
-        pulses = vehicle.pi["pulses"]
+        pulses = vehicle.pi.pulses
         self._settings = vehicle.settings
         self._pi = vehicle.pi
         self._parts = open_parts(on, vehicle.pi)
         self._emulated = on != "pi"
         try:
-            self.scale = Scale(pulses["frequency_hz"], pulses["clock_hz"])
+            self.scale = Scale(pulses.frequency_hz, pulses.clock_hz)
             self._driver = build_driver(self._settings, self._pi, self._settings.rate_hz, self._parts)
         except ValueError as error:
             raise vehicle.file.error("pi.pulses", str(error)) from error
-        self._bus = I2cBus(lambda: self._parts.smbus(pulses["bus"]), f"i2c-{pulses['bus']}")
+        self._bus = I2cBus(lambda: self._parts.smbus(pulses.bus), f"i2c-{pulses.bus}")
         self._index = {a.name: i for i, a in enumerate(self._settings.actuators)}
         self._sensor = {s.name: i for i, s in enumerate(self._settings.sensors)}
         self._outputs = [0] * len(self._index)
@@ -155,7 +156,7 @@ class Stand:
 
     def _held(self, channel: int) -> bytes:
         try:
-            return self._bus.write_read(self._pi["pulses"]["address"], bytes((_LED0 + 4 * channel,)), 4)
+            return self._bus.write_read(self._pi.pulses.address, bytes((_LED0 + 4 * channel,)), 4)
         except OSError:
             return b""
 
@@ -174,8 +175,8 @@ class Stand:
     def _first_counts(self) -> list[int | None]:
         """Counts of batteries at their nominal voltage, of converters 0, of others none."""
         counts: list[int | None] = [None] * len(self._sensor)
-        for name, place in self._pi["sensor"].items():
-            if self._pi["chip"][place["chip"]]["kind"] == "ads1115":
+        for name, reading in self._pi.readings.items():
+            if isinstance(self._pi.chip[reading.chip], Ads1115):
                 counts[self._sensor[name]] = 0
         for actuator in self._settings.actuators:
             if isinstance(actuator, Thruster) and actuator.battery:

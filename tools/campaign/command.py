@@ -181,7 +181,7 @@ def _process() -> ProcessPoolExecutor:
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker on another machine needs besides its cases."""
+    """What a worker on another machine needs in addition to its cases."""
 
     vehicle: str
     text: str

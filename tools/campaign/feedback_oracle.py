@@ -20,10 +20,10 @@ BACK = 8  # ticks on target take back one that was off
 TRUST = 4  # it has to follow for this part of found_s to be unmarked...
 AWAY = 1.5  # ...at so many times its tolerance from where it was stuck
 CURVE = 0.25  # of its thrust: uncertainty of a thruster's curve
-ROUND = 0.5 / 1024  # of a lag's share, kept in ten bits
+ROUND = 0.5 / 1024  # of a lag's share, which has ten bits
 CUT = 2e-3  # of a step that is too large to be multiplied whole
 GRAIN = 1 / 8192  # of a set-point, in its unit
-NEAR = 0.01  # of the tolerance: a sensor's slope is kept in a few bits
+NEAR = 0.01  # of the tolerance: a sensor's slope has a few bits
 
 
 class FeedbackOracle:

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from caudal.hal.core.build import build_map, build_sensor_map
-from caudal.hal.core.maps import ThrusterMap
+from caudal.hal.core.build import build_sensor_map, build_thruster
 from caudal.hal.tables import channels as hal_spec
-from caudal.hal.tables.channels import Sensor, Thruster
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard.log.reader import Columns, Log
 from caudal.onboard.tables.stack import EstimateTable
@@ -43,7 +41,7 @@ def read_motions(path: Path, vehicle_name: str) -> list[Motion]:
 def _motion(log: Log, name: str, label: str, file: VehicleFile) -> Motion:
     counts, outputs = log.topics[f"/{name}/counts"], log.topics.get(f"/{name}/outputs")
     channels = hal_spec.read(file)
-    thrusters = [c for c in channels.actuators if isinstance(c, Thruster)]
+    thrusters = [c for c in channels.actuators if isinstance(c, hal_spec.Thruster)]
     places = read_thrusters(file)
     if not thrusters or outputs is None or not len(outputs):
         raise UsageError(f"{label} records no thrusters; identification needs the forces on the vehicle")
@@ -83,7 +81,7 @@ def _motion(log: Log, name: str, label: str, file: VehicleFile) -> Motion:
     return Motion(label, edges_s[0], mean_by_step(edges_s, wrench, edges_s[0], steps), readings)
 
 
-def _readings(counts: Columns, time_s: np.ndarray, channel: Sensor) -> Readings:
+def _readings(counts: Columns, time_s: np.ndarray, channel: hal_spec.Sensor) -> Readings:
     """A sensor's valid readings, in SI."""
     map = build_sensor_map(channel)
     column = zip(time_s, counts.column(channel.name), strict=True)
@@ -92,7 +90,7 @@ def _readings(counts: Columns, time_s: np.ndarray, channel: Sensor) -> Readings:
 
 
 def _volts(
-    counts: Columns, time_s: np.ndarray, ticks_s: np.ndarray, channel: Sensor | None
+    counts: Columns, time_s: np.ndarray, ticks_s: np.ndarray, channel: hal_spec.Sensor | None
 ) -> np.ndarray | None:
     """The battery's voltage at every tick, or None if it is not measured."""
     if channel is None:
@@ -101,10 +99,11 @@ def _volts(
     return np.interp(ticks_s, *found) if len(found.time_s) else None
 
 
-def _forces_n(channel: Thruster, pulses_us: list[int | None], volts: np.ndarray | None) -> np.ndarray:
+def _forces_n(
+    channel: hal_spec.Thruster, pulses_us: list[int | None], volts: np.ndarray | None
+) -> np.ndarray:
     """The motor's steady force at each pulse; without a pulse 0."""
-    motor = build_map(channel)
-    assert isinstance(motor, ThrusterMap)
+    motor = build_thruster(channel)
     forces_n = np.zeros(len(pulses_us))
     for k, pulse_us in enumerate(pulses_us):
         if pulse_us:

@@ -86,7 +86,9 @@ def _depths(data: ReportData) -> Plot | None:
     axes.ticklabel_format(useOffset=False)
     axes.invert_yaxis()
     return data.plot(
-        "Depth along the path", figure, "Check whether depth, or the commanded slope, is kept along the path."
+        "Depth along the path",
+        figure,
+        "Check whether depth, or the commanded slope, is constant along the path.",
     )
 
 

@@ -21,7 +21,7 @@ LIGHTS = {
     "drop": "#e0452a", "neutral": "#d92d20", "disarm": "#b42318",
 }  # fmt: skip
 NAMES = tuple(ACTIONS)
-WINDOW = 200  # ticks of timing that are kept
+WINDOW = 200  # ticks of timing that are shown
 DEG = 180 / math.pi
 STYLE = (
     "<style>.cd{font:12.5px/1.45 system-ui,sans-serif;padding:2px 12px 8px}"
