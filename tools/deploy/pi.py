@@ -102,7 +102,7 @@ def _deploy(args: argparse.Namespace, target: Image | Remote) -> int:
     calibration = target.calibration()
     if calibration:
         _read_calibrated(args, calibration)
-    wanted = Run(
+    launch = Run(
         vehicle.name,
         vehicle.file.text,
         scenario,
@@ -113,7 +113,7 @@ def _deploy(args: argparse.Namespace, target: Image | Remote) -> int:
     )
     with tempfile.TemporaryDirectory() as scratch:
         with output.slow_notice(f"making a release for {platform.machine}, Python {platform}"):
-            release = make_release(Path(scratch), platform, wanted)
+            release = make_release(Path(scratch), platform, launch)
         about: dict[str, Any] = {
             "target": target.label,
             "vehicle": vehicle.name,
