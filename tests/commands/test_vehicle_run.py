@@ -130,7 +130,7 @@ def test_the_service_manager_is_told_and_its_stop_ends_the_run(tmp_path):
 
 def test_a_file_without_chips_is_refused(capsys):
     assert main(["run", "tests/vehicles/eel.toml", "--on", "pi"]) == 2
-    assert "pi: there is no such table to say which chips" in capsys.readouterr().err
+    assert "pi: the table is missing; it gives the chips" in capsys.readouterr().err
     assert main(["run", "fish", "--arm-after", "1"]) == 2
     assert "--arm-after is for --on pi" in capsys.readouterr().err
 
