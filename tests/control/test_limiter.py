@@ -1,4 +1,4 @@
-"""The safety gate whatever is asked of it: outputs are integers or off, within limits, within slew."""
+"""The output limiter, for any commands: outputs are integers or off, within limits and slew."""
 
 import math
 from types import SimpleNamespace

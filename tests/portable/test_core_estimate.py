@@ -1,4 +1,4 @@
-"""The planar estimator: what it takes from readings, what it reckons between them, what it does not know."""
+"""The planar estimator: what it takes from readings, what it predicts between them, what stays unknown."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Guidance: schedules by the clock, closed paths, what the detector sees and what the decider makes of it."""
+"""Guidance: schedules in time, closed paths, the detector's result and the decision that follows."""
 
 import math
 

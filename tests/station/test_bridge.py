@@ -1,4 +1,4 @@
-"""Where the control thread and the stations' thread meet: who is first, who waits, and that nobody else does."""
+"""The bridge between the control thread and the stations' thread: the first station controls, and no tick waits."""
 
 import socket
 import subprocess

@@ -1,4 +1,4 @@
-"""MAVSDK as a ground station, with its own server, against a vehicle that tells it that it is a PX4.
+"""MAVSDK as a ground station, with its own server, against a vehicle that reports to be a PX4.
 
 MAVSDK 3 has no signing: neither its Python classes nor its server take a key, so it is tried unsigned, and refused by a
 vehicle that has a key.

@@ -1,4 +1,4 @@
-"""A mission changes only when somebody asks for it in so many words, and a new upload is never lost to an older one."""
+"""A mission changes only on an explicit command, and an older upload never replaces a newer one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whatever is said by somebody who may not say it, or says it badly, is refused, counted, told, and changes nothing."""
+"""Invalid, unsigned and replayed messages are rejected, counted and reported, and change nothing."""
 
 import contextlib
 import socket

@@ -1,4 +1,4 @@
-"""Whatever can go wrong with a simulated vehicle, a station can let happen and mend, in words; a real one refuses."""
+"""A station can inject every fault into a simulated vehicle and clear it; a real vehicle rejects that."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""Two hands never fly one vehicle: the first keeps the sticks until it lets go, and the other is told so, once."""
+"""Only one station has the sticks: the first, until it releases them; the other gets one message."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What is said on a link is what the plant does: places, depths, missions, logs, failsafes, refusals."""
+"""Messages of a link agree with the plant: positions, depths, missions, logs, failsafes, rejections."""
 
 import math
 
