@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caudal.hal.emulated.ms5837 import Ms5837
-from caudal.hal.pi.ms5837 import Depth, compensate, crc4, depth_mm, check_words
+from caudal.hal.pi.ms5837 import Depth, check_words, compensate, crc4, depth_mm
 from caudal.hal.pi.slot import Slot
 from tests.hal.pi_bench import Bench, taken
 

@@ -1,4 +1,4 @@
-"""What the reader of vehicle files promises: typed tables, or one sentence that says what to change."""
+"""The reader of vehicle files: typed tables, or one sentence that says what to change."""
 
 import os
 import subprocess
