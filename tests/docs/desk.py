@@ -32,6 +32,7 @@ from tests.deploy.conftest import Card
 from tests.docs.blocks import Block
 from tests.docs.here_and_elsewhere import shortened, why_not_here
 from tests.docs.words import read
+from tests.waiting import LIMIT_S
 
 FILE = re.compile(r"# ([\w./-]+\.\w+)\n")
 INTO = re.compile(r"# into (\w+)\n")
@@ -39,7 +40,7 @@ REFUSED = re.compile(r"(?m)^(.*\S) +# refused.*$")
 PORT = re.compile(r"\b((?:udp|udpout|tcp):(?:[\w.]+:)?)(\d{4,5})\b")
 OWN = ("--log", "--screenshot", "--video", "--write", "--params", "--dry-run")
 BIN = Path(sys.executable).parent
-PATIENCE_S = 300
+PATIENCE_S = LIMIT_S
 
 
 @dataclass

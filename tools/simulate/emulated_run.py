@@ -54,7 +54,7 @@ class OnChips(Own):
             self._recorder.event(time_ns, kind, vehicle=self.name, tick=self.loop.ticks, **details)
 
 
-def chips_of(vehicle: Vehicle) -> dict[str, Any]:
+def chips_of(vehicle: Vehicle) -> pi_spec.Pi:
     """The vehicle's [pi] table."""
     return pi_spec.read(vehicle.file, vehicle.settings)
 

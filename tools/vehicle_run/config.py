@@ -10,6 +10,7 @@ from caudal.onboard import vehicles
 from caudal.onboard.build import build_loop
 from caudal.onboard.core.loop import Loop
 from caudal.onboard.tables.params import end_problem
+from caudal.onboard.tables.read import Settings
 from caudal.tools.common.output import UsageError
 
 TABLES = ("excite", "look")  # of a vehicle file: the commands' own
@@ -32,7 +33,7 @@ class NullDriver:
 @dataclass(frozen=True)
 class Controlled:
     file: VehicleFile
-    settings: dict[str, Any]
+    settings: Settings
 
     @property
     def name(self) -> str:
@@ -88,7 +89,7 @@ class Controlled:
                     loop.send("set", param["name"], param[other])
 
 
-def read_settings(file: VehicleFile) -> dict[str, Any]:
+def read_settings(file: VehicleFile) -> Settings:
     settings = vehicles.read(file)
     if not settings["scenarios"]:
         raise file.error("scenario", "there is none; a vehicle needs at least one")

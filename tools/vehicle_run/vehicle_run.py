@@ -49,7 +49,7 @@ def run_on_vehicle(args: argparse.Namespace) -> int:
         bridge = stations.vehicle_links[0].bridge if stations else None
         shown = LiveView(args, recorder, about)
         aboard = VehicleRun(vehicle, loop, driver, shown, args.arm_after, kept, bridge)
-        if args.arm_after is None and not pi["arm"] and not stations:
+        if args.arm_after is None and not pi.arm and not stations:
             output.note(
                 "it stays disarmed: the file has no [pi.arm] switch, and neither --arm-after nor --mavlink is given"
             )
