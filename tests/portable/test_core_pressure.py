@@ -1,4 +1,4 @@
-"""The pressure loop around a valve that differs from its map: to the bit the same on every runtime."""
+"""The pressure loop on a valve that differs from its map: the same bits on every runtime."""
 
 import gc
 import sys
