@@ -1,4 +1,4 @@
-"""Every row of the failsafe table, executed: in the plant, and over the wire."""
+"""Every failsafe rule, executed: in simulation, and over a HIL link."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Tables [param.NAME]: every wrong one is a sentence, and 300 of them are no trouble."""
+"""Tables [param.NAME]: each error is one sentence; 300 parameters work as well as one."""
 
 import pytest
 from msgspec import Struct

@@ -1,4 +1,4 @@
-"""A set takes effect in its tick as if the vehicle had been built so, and disturbs nothing that running has made."""
+"""A set parameter acts in its tick as if built so, and changes no state of the running loop."""
 
 import math
 

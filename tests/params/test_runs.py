@@ -1,4 +1,4 @@
-"""Runs with parameters: sets are in the log and replay to the bit; whatever the store is like, the vehicle swims."""
+"""Runs with parameters: sets are logged and replay bit for bit; a broken store does not stop the vehicle."""
 
 import json
 import os

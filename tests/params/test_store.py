@@ -1,4 +1,4 @@
-"""What is kept comes back; what is wrong with a file, a disk or a folder is one sentence, and nothing else is lost."""
+"""Stored parameters return; a broken file, disk or folder gives one sentence, and nothing else is lost."""
 
 import json
 import os

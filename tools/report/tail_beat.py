@@ -4,9 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from caudal.onboard.tables.stack import AnyGait
 from caudal.onboard.tables.scenario import Schedule
-from caudal.onboard.tables.stack import TailGait
+from caudal.onboard.tables.stack import AnyGait, TailGait
 from caudal.sim_plant.tables.read import PlantSpec
 from caudal.sim_plant.tables.read import read as read_plant
 from caudal.tools.config.from_log import vehicle_file
