@@ -1,4 +1,4 @@
-"""A line that babbles brings bytes and no frames: the controller's dead-man takes it for cut."""
+"""A line with bytes but no frames: the controller's link timeout treats it as cut."""
 
 import random
 import time
