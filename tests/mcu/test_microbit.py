@@ -1,4 +1,4 @@
-"""A micro:bit in QEMU swims the gait: a Cortex-M0 with 9.4 kB of heap, the same pulses, and safe by itself."""
+"""A micro:bit in QEMU runs the gait: a Cortex-M0 with 9.4 kB of heap, the same pulses, and safe by itself."""
 
 import time
 from collections.abc import Iterator

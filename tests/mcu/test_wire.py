@@ -1,4 +1,4 @@
-"""The bench wire on MicroPython: the same bytes as CPython's, and no heap."""
+"""Frames of the HIL link on MicroPython: the same bytes as CPython's, and no heap."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The project's own rules: who may know whom, what is portable, and that nothing knows one vehicle."""
+"""The project's own rules: layers of imports, the portable core, and no code for one vehicle."""
 
 import ast
 import re

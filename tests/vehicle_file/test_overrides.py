@@ -1,4 +1,4 @@
-"""Keys changed for one run, the digest, and what the reader promises of any data whatever."""
+"""Keys changed for one run, the digest, and one sentence for any broken data."""
 
 import json
 from typing import Any

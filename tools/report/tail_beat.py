@@ -4,9 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from caudal.onboard.tables.read import Gait
 from caudal.onboard.tables.scenario import Schedule
-from caudal.onboard.tables.stack import TailGait
+from caudal.onboard.tables.stack import AnyGait, TailGait
 from caudal.sim_plant.tables.read import PlantSpec
 from caudal.sim_plant.tables.read import read as read_plant
 from caudal.tools.config.from_log import vehicle_file
@@ -66,12 +65,12 @@ def _has_tail(data: ReportData) -> bool:
     return bool(data.settings.gait) and data.settings.control.kind == "tail"
 
 
-def _gait(data: ReportData) -> Gait:
+def _gait(data: ReportData) -> AnyGait:
     assert data.settings.gait
     return data.settings.gait
 
 
-def links_m(gait: Gait) -> list[float]:
+def links_m(gait: AnyGait) -> list[float]:
     """Returns the lengths from each joint of the gait to the next, and from the last to the tip."""
     if isinstance(gait, TailGait):
         return list(gait.links_m)
