@@ -2,7 +2,7 @@
 
     /NAME/counts     raw sensor counts                       /NAME/commands   SI, after the output limiter (NaN: off)
     /NAME/outputs    device units                            /NAME/state      estimates and set-points
-    /NAME/loop       tick, lateness, armed, failsafe rows    /NAME/STAGE      diagnostics of a stage, if it has any
+    /NAME/loop       tick, lateness, armed, failsafe rules   /NAME/STAGE      diagnostics of a stage, if it has any
     /events          events; every command
 
 A loop depends only on counts, lateness and commands, so a replay of them gives the same outputs.

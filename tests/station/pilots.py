@@ -90,7 +90,7 @@ class Pilot:
                 return found
 
     def upload(self, items: list[tuple], frame: int = mavlink.MAV_FRAME_GLOBAL_RELATIVE_ALT_INT) -> int:
-        """Items are x, y (as on the wire), z, seconds to stay and, if it is no waypoint, its command.
+        """Items are x, y (as in the message), z, seconds to stay and, if it is no waypoint, its command.
 
         The type of the MISSION_ACK.
         """
