@@ -24,6 +24,7 @@ from mcap.exceptions import McapError
 from mcap.opcode import Opcode
 from mcap.stream_reader import get_chunk_data_stream
 
+from caudal.hal.errors import CaudalError
 from caudal.onboard.log.mcap_writer import LIBRARY, MAGIC
 from caudal.onboard.log.recorder import ABSENT, CODES, EVENTS
 
@@ -37,7 +38,7 @@ _READ = {Opcode.HEADER, Opcode.METADATA, Opcode.CHUNK, Opcode.FOOTER}
 _DAMAGE = (McapError, ValueError, struct.error, zstandard.ZstdError, MemoryError)
 
 
-class LogError(ValueError):
+class LogError(CaudalError, ValueError):
     """A file that is no log of ours, in one sentence."""
 
 

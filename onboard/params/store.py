@@ -17,13 +17,14 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from caudal.hal.errors import CaudalError
 from caudal.onboard.params.update import checked
 
 VERSION = 1
 LARGEST_BYTES = 1 << 20
 
 
-class StoreError(Exception):
+class StoreError(CaudalError):
     """Why nothing was kept: the text is the sentence."""
 
 

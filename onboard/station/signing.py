@@ -18,6 +18,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from caudal.hal.errors import CaudalError
 from caudal.onboard.station.dialect import mavlink
 
 EPOCH_2015_S = 1420070400
@@ -32,7 +33,7 @@ UNSIGNED = {
 _BLOCK = 13  # link id, six bytes of time, six of signature
 
 
-class KeyFileError(Exception):
+class KeyFileError(CaudalError):
     """What is wrong with a key, or the place where times are kept: a sentence."""
 
 

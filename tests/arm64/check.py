@@ -170,7 +170,7 @@ def check_fallback(machine: Machine, first: str, second: str) -> None:
     machine.ask(f"echo '{trial}' > /opt/caudal/trial.json")
     broken = BROKEN.replace("\n", "\\n").replace("'", '"')
     machine.ask(
-        f"printf '{broken}' > /opt/caudal/releases/{second}/site/caudal/tools/vehicle_run/vehicle_run.py"
+        f"printf '{broken}' > /opt/caudal/releases/{second}/site/caudal/onboard/run/vehicle_run.py"
     )
     start = time.monotonic()
     machine.ask("systemctl restart --no-block caudal")

@@ -14,7 +14,7 @@ from caudal.onboard.chain.priority import TaskPriorityControl
 from caudal.onboard.chain.rotations import euler_rotation
 from caudal.onboard.tables.chain import AimsTask, Chain
 from caudal.tools.config.vehicle import Vehicle, open_scenario
-from caudal.tools.vehicle_run.config import NullDriver
+from caudal.onboard.run.config import NullDriver
 
 
 @cache

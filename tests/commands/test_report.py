@@ -21,7 +21,7 @@ from caudal.tools.report.roll import envelope, power, stability
 from caudal.tools.report.tail_beat import beats, beats_of, links_m, rest_m_s, steady, tip_m
 from caudal.tools.simulate.simulation import Simulation
 from caudal.tools.summary.trial import summarise_trial
-from caudal.tools.vehicle_run.recording import about_run
+from caudal.onboard.run.recording import about_run
 from tests.record.logs import without
 
 TIME_S = np.arange(0, 20, 0.01)

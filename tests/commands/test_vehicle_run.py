@@ -19,9 +19,9 @@ from caudal.hal.tables import pi as pi_spec
 from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
 from caudal.tools.cli.main import main
-from caudal.tools.vehicle_run import vehicle_run
-from caudal.tools.vehicle_run.config import open_controlled
-from caudal.tools.vehicle_run.live_view import LiveView
+from caudal.onboard.run import vehicle_run
+from caudal.onboard.run.config import open_controlled
+from caudal.onboard.run.live_view import LiveView
 
 BLOCKED = (
     "import sys\n"

@@ -6,7 +6,7 @@ import time
 from caudal.onboard.link.controller import Controller
 from caudal.onboard.link.frame import BYE, HANDSHAKE, Encoder, wire_size
 from caudal.onboard.link.handshake import SIZE, Handshake
-from caudal.tools.vehicle_run.config import open_controlled
+from caudal.onboard.run.config import open_controlled
 
 PATIENCE_MS = 50
 

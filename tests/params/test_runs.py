@@ -13,8 +13,8 @@ from caudal.onboard.params.store import ParamStore
 from caudal.tools.cli.replay import replay
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.simulate.simulation import Simulation
-from caudal.tools.vehicle_run.param_keeper import close_all, keep
-from caudal.tools.vehicle_run.recording import about_run
+from caudal.onboard.run.param_keeper import close_all, keep
+from caudal.onboard.run.recording import about_run
 from tests.conftest import EEL, ROOT
 from tests.params.tuned import settings_of
 

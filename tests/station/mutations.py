@@ -16,7 +16,7 @@ from caudal.onboard.station.dialect import mavlink
 from caudal.onboard.station.signing import Signing
 from caudal.onboard.station.station_link import BYTES_A_SECOND, StationLink
 from caudal.onboard.station.vehicle_link import VehicleLink
-from caudal.tools.vehicle_run.config import NullDriver, open_controlled
+from caudal.onboard.run.config import NullDriver, open_controlled
 from tests.station.afloat import ORIGIN, StandIn
 
 KEY = bytes(range(32))

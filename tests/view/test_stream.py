@@ -15,7 +15,7 @@ from caudal.tools.common.output import UsageError
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.log.live_run import LiveSource
 from caudal.tools.simulate.simulation import Simulation
-from caudal.tools.vehicle_run.live_view import rehearsed
+from caudal.onboard.run.live_view import rehearsed
 
 FIELDS = [("float64", "x_m"), ("float64", "y_m"), ("float64", "depth_m")]
 

@@ -15,8 +15,8 @@ from caudal.onboard.log.stream import StreamServer
 from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.simulate.simulation import Simulation
-from caudal.tools.vehicle_run.live_view import helms_of, rehearsed
-from caudal.tools.vehicle_run.recording import about_run
+from caudal.onboard.run.live_view import helms_of, rehearsed
+from caudal.onboard.run.recording import about_run
 from tests.view.conftest import SteppedSimulation
 
 

@@ -15,7 +15,7 @@ from caudal.onboard.log.recorder import Recorder
 from caudal.sim_plant.tree.model import PlantDiverged
 from caudal.tools.campaign.chip_invariants import immune
 from caudal.tools.campaign.invariant_check import InvariantCheck
-from caudal.tools.common.version import VERSION
+from caudal.onboard.run.recording import VERSION
 from caudal.tools.config.vehicle import Vehicle, open_scenario
 from caudal.tools.faults.kinds import (
     FOREVER_S,

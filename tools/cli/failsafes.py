@@ -6,7 +6,7 @@ from typing import Any
 from caudal.onboard.core.failsafe import ACTIONS
 from caudal.onboard.tables.failsafe import TABLE
 from caudal.tools.common import options, output
-from caudal.tools.vehicle_run.config import open_controlled
+from caudal.onboard.run.config import open_controlled
 
 KEYS = ("name", "trigger", "delay_s", "action", "clear_s", "latched")
 HEAD = """# Failsafes

@@ -10,8 +10,8 @@ from typing import Any
 from caudal.onboard.params.store import ParamStore, StoreError
 from caudal.onboard.params.update import checked
 from caudal.tools.common import options, output
-from caudal.tools.vehicle_run.config import Controlled, open_controlled
-from caudal.tools.vehicle_run.param_keeper import add_params, open_store
+from caudal.onboard.run.config import Controlled, open_controlled
+from caudal.onboard.run.param_keeper import add_params, open_store
 
 HEAD = ("name", "value", "default", "low", "high", "unit", "set", "about")
 

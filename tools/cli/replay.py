@@ -15,7 +15,7 @@ from caudal.onboard.log.reader import Log
 from caudal.onboard.vehicles import find, read
 from caudal.tools.common import options, output
 from caudal.tools.config.from_log import vehicle_file
-from caudal.tools.vehicle_run.config import expect_tables
+from caudal.onboard.run.config import expect_tables
 
 NEEDED = ("counts", "outputs", "commands", "loop")  # topics of a vehicle
 _READ: dict[tuple, dict[str, Any]] = {}  # the settings of the log replayed last

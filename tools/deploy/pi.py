@@ -14,7 +14,7 @@ from caudal.tools.common import options, output
 from caudal.tools.deploy.pi_check import read_for_pi
 from caudal.tools.deploy.pi_release import Release, Run, make_release
 from caudal.tools.deploy.pi_target import Image, Remote
-from caudal.tools.vehicle_run.ground_station import check_addresses
+from caudal.onboard.run.ground_station import check_addresses
 
 ACTIONS = ("back", "health", "uninstall")
 

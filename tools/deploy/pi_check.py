@@ -11,7 +11,7 @@ import sys
 from caudal.hal.tables import pi as pi_spec
 from caudal.hal.vehicle_file.reader import VehicleFileError
 from caudal.tools.common import options, output
-from caudal.tools.vehicle_run.config import Controlled, open_controlled
+from caudal.onboard.run.config import Controlled, open_controlled
 
 
 def read_for_pi(vehicle: str, overrides: list[str], scenario: str | None) -> tuple[Controlled, str]:
@@ -30,7 +30,7 @@ def main() -> int:
     options.add_set(command)
     try:
         args = command.parse_args()
-        importlib.import_module("caudal.tools.vehicle_run.vehicle_run")  # with every package that a run needs
+        importlib.import_module("caudal.onboard.run.vehicle_run")  # with every package that a run needs
         controlled, scenario = read_for_pi(args.vehicle, args.set, args.scenario)
     except (VehicleFileError, output.UsageError, ImportError) as error:
         print(error, file=sys.stderr)

@@ -7,7 +7,7 @@ from caudal.onboard.host import realtime
 from caudal.onboard.link.controller import Controller
 from caudal.tools.common import output
 from caudal.tools.hil.reconnecting_port import ReconnectingPort
-from caudal.tools.vehicle_run.config import open_controlled
+from caudal.onboard.run.config import open_controlled
 
 
 def control(args: argparse.Namespace, line: str) -> int:

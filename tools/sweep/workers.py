@@ -17,7 +17,7 @@ from typing import Any
 from caudal.hal.vehicle_file.reader import VehicleFileError
 from caudal.sim_plant.base.jit import sources_digest
 from caudal.tools.common.output import UsageError, note
-from caudal.tools.common.version import VERSION
+from caudal.onboard.run.recording import VERSION
 from caudal.tools.simulate import rollout
 from caudal.tools.sweep.grid import Point, Varied, overrides
 
