@@ -1,1 +1,1 @@
-"""Links: the bench wire between a controller and a plant or servo board, in device units."""
+"""The HIL link between a controller and a plant or a servo board, in device units."""

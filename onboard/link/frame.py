@@ -1,4 +1,4 @@
-"""Frames of the bench wire: bytes that survive noise, loss, repetition and a restart of either side.
+"""Frames of the HIL link: they survive noise, loss, repetition and a restart of either side.
 
     on the wire     stuffed(kind, sequence, tick, payload)  crc  0
     kind            1 byte: the kind in 6 bits, above it 2 bits of salt
@@ -6,32 +6,36 @@
     tick            4 bytes, of which 30 bits are used (124 days at 100 Hz): a small integer on every board
     crc             2 bytes, high one first, over the stuffed bytes; the other numbers go low byte first
 
-A zero ends a frame and stands nowhere else, so whatever came before, the frame after the next zero is read: at
-most one intact frame is lost behind garbage. Zeros are taken out by COBS (Cheshire and Baker 1999): one byte,
-whatever the content, where escaping may double a frame and a length prefix would have to search what it
-swallowed. A frame is 11 bytes longer than its payload, whatever is in it (one or two more beyond 246 bytes): 16
-channels of 2 bytes are 43 bytes on the wire.
+A zero ends a frame and occurs nowhere else, so the decoder reads the frame after the next zero: garbage costs at
+most one intact frame. COBS (Cheshire and Baker 1999) removes the zeros for one byte, whatever the content; escaping
+may double a frame, and a decoder with a length prefix would have to search the bytes that a wrong length skipped. A
+frame is 11 bytes longer than its payload (one or two more above 246 bytes): 16 channels of 2 bytes are 43 bytes on
+the wire.
 
 The CRC is CRC-16/CCITT (0x1021, starts at 0xFFFF). No 16-bit polynomial has more than its Hamming distance of 4
-on frames of 16 channels, and every board and test bench has it. It covers the bytes as sent, not as meant: one
-wrong bit in a COBS code moves zeros about the frame, which a CRC below the stuffing is not bound to notice (it
-missed 3 of 2.8 million bursts). The CRC's own bytes must then not be zero; where they would be, the next salt
-gives another CRC. So every burst of up to 16 bits and every 3 wrong bits that leave the zeros alone are found
-for certain. Errors that make or take a zero change the frame's length, and a frame whose length is not the one
-its kind has is no frame. Any other damage passes with a chance of 1 in 65536 at most.
+on frames of 16 channels, and every board and test bench has it. It covers the stuffed bytes: one wrong bit in a COBS
+code moves zeros within the frame, which a CRC of the unstuffed bytes may miss (it missed 3 of 2.8 million bursts).
+The CRC's own bytes must then not be zero; where they would be, the next salt gives another CRC. So the decoder finds
+every burst of up to 16 bits and every 3 wrong bits that leave the zeros alone. Errors that add or remove a zero
+change the frame's length, and the decoder drops a frame whose length is not that of its kind. Any other damage
+passes with a probability of 1 in 65536 at most.
 
 Portable: CPython and MicroPython. Encoding and decoding allocate nothing.
 """
 
 from caudal.onboard.link.frame_counters import TICKS, FrameCounters
 
-HANDSHAKE = 1  # who I am (handshake.py); the first frame after a start
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+HANDSHAKE = 1  # what the sender runs (handshake.py); the first frame after a start
 READINGS = 2  # plant to controller: one count a sensor (layout.py)
 OUTPUTS = 3  # controller to plant: one output an actuator
-BYE = 4  # the sender ends on purpose; no payload
-ASK = 5  # controller to plant: I have just started, say hello again; no payload
+BYE = 4  # the sender closes the link; no payload
+ASK = 5  # controller to plant: it has just started and needs the handshake again; no payload
 
-DELIMITER = b"\0"  # alone on the wire it is no frame and no error: it ends whatever garbage came before
+DELIMITER = b"\0"  # alone it is neither frame nor error: it ends the garbage before it
 LARGEST_PAYLOAD = 400  # some salt always gives a CRC without zeros for up to 418 stuffed bytes
 
 _HEAD = 7  # kind, sequence, tick
@@ -39,12 +43,12 @@ _KIND_MASK = 0x3F
 _SALT = 0x40
 _CRC_START = 0xFF  # of its high byte and of its low one
 
-# What a byte does to the CRC, in two tables: bytes alone are quicker than numbers of 16 bits, on every runtime.
+# Each byte's share of the CRC, in two tables: bytes are faster than numbers of 16 bits, on every runtime.
 _CRC_HIGH = bytearray(256)
 _CRC_LOW = bytearray(256)
 
 
-def _fill_crc_tables():
+def _fill_crc_tables() -> None:
     for byte in range(256):
         crc = byte << 8
         for _ in range(8):
@@ -56,7 +60,7 @@ def _fill_crc_tables():
 _fill_crc_tables()
 
 
-def crc16(buffer, size):
+def crc16(buffer: "Sequence[int]", size: int) -> int:
     """CRC-16/CCITT of the first `size` bytes."""
     highs = _CRC_HIGH
     lows = _CRC_LOW
@@ -68,23 +72,23 @@ def crc16(buffer, size):
     return high << 8 | low
 
 
-def wire_size(payload_size):
+def wire_size(payload_size: int) -> int:
     """Bytes on the wire, at most, of a frame with this payload."""
     content = _HEAD + payload_size
     return content + content // 254 + 4
 
 
 class Encoder:
-    """Writes frames into one buffer, which `wire_size` says how large to make."""
+    """Writes frames into one buffer of `wire_size(payload)` bytes."""
 
-    def __init__(self, buffer):
+    def __init__(self, buffer: bytearray) -> None:
         self.buffer = buffer
         self._head = bytearray(_HEAD)
 
-    def frame(self, kind, sequence, tick, payload, size):
-        """Put a frame with the payload's first `size` bytes into the buffer; gives its length in bytes."""
+    def frame(self, kind: int, sequence: int, tick: int, payload: "Sequence[int]", size: int) -> int:
+        """Writes a frame with the payload's first `size` bytes into the buffer; its length in bytes."""
         if not 0 < kind <= _KIND_MASK:
-            raise ValueError(f"link frame: kind {kind} lies outside 1 to {_KIND_MASK}")
+            raise ValueError(f"link frame: kind {kind} is outside 1 to {_KIND_MASK}")
         if size > LARGEST_PAYLOAD or wire_size(size) > len(self.buffer):
             raise ValueError(
                 f"link frame: a payload of {size} bytes does not fit a buffer of {len(self.buffer)}; make it "
@@ -100,7 +104,7 @@ class Encoder:
         head[6] = (tick >> 24) & (TICKS >> 24)
         return self._seal(self._stuff(payload, size))
 
-    def _stuff(self, payload, size):
+    def _stuff(self, payload: "Sequence[int]", size: int) -> int:
         """COBS: a code before each run of bytes says how far the next zero is."""
         buffer = self.buffer
         head = self._head
@@ -127,8 +131,8 @@ class Encoder:
         buffer[code] = at - code
         return at
 
-    def _seal(self, size):
-        """Add the CRC and the zero; the kind is never zero, so that it always stands second."""
+    def _seal(self, size: int) -> int:
+        """Adds the CRC and the zero. The kind is never zero, so that it is always the second byte."""
         buffer = self.buffer
         crc = crc16(buffer, size)
         while crc & 0xFF == 0 or crc >> 8 == 0:
@@ -141,19 +145,19 @@ class Encoder:
 
 
 class Decoder:
-    """Finds frames in whatever bytes come; raises on none of them, and keeps one frame at most.
+    """Finds frames in a stream of bytes; raises no error on any input, and stores one frame at most.
 
-    `sizes` gives the payload's size in bytes of each kind that may come; nothing else is let through.
+    `sizes` gives the payload's size in bytes of each accepted kind; it drops all others.
 
         decoder.feed(chunk, count)
         while decoder.next():
             decoder.kind, decoder.sequence, decoder.tick, decoder.standing, decoder.payload, decoder.size
 
-    `standing` says whether the frame is NEW, a DUPLICATE or LATE (arrivals.py). The fields and the first `size`
-    bytes of `payload` hold until the next call; the chunk must not change before `next()` gave False.
+    `standing`: the frame is NEW, a DUPLICATE or LATE (frame_counters.py). The fields and the first `size`
+    bytes of `payload` are valid until the next call; the chunk must not change before `next()` returns False.
     """
 
-    def __init__(self, sizes):
+    def __init__(self, sizes: "dict[int, int]") -> None:
         self._sizes = [-1] * (_KIND_MASK + 1)
         largest = 0
         for kind in sizes:
@@ -172,22 +176,22 @@ class Decoder:
         self.size = 0
         self._body = bytearray(wire_size(largest) - 1)
         self.payload = memoryview(self._body)[_HEAD:]
-        self._count = 0  # of the bytes since the last zero; one more than fit says that they are too many
+        self._count = 0  # bytes since the last zero; one more than fit means too many
         self._crc_high = self._crc_low = _CRC_START
-        self._chunk = b""
+        self._chunk: Sequence[int] = b""
         self._at = 0
         self._end = 0
 
-    def feed(self, chunk, count):
-        """Take the first `count` bytes of the chunk. What was left of the last one is read, and its frames lost."""
+    def feed(self, chunk: "Sequence[int]", count: int) -> None:
+        """Takes the first `count` bytes of the chunk. The rest of the last chunk is read first; its frames are lost."""
         while self.next():
             pass
         self._chunk = chunk
         self._at = 0
         self._end = min(count, len(chunk))
 
-    def next(self):
-        """Read on to the end of the next frame: True if there was one, False at the end of the chunk."""
+    def next(self) -> bool:
+        """Reads to the end of the next frame: True if there was one, False at the end of the chunk."""
         chunk = self._chunk
         body = self._body
         room = len(body)
@@ -209,7 +213,7 @@ class Decoder:
                 else:
                     count = room + 1
             elif count:
-                # A CRC run on over its own two bytes ends at zero.
+                # A CRC over its own two bytes too ends at zero.
                 good = high == low == 0 and count <= room and self._open(count - 2)
                 count = 0
                 high = low = _CRC_START
@@ -225,8 +229,8 @@ class Decoder:
         self._crc_low = low
         return good
 
-    def _open(self, stuffed):
-        """Undo COBS in place, where the result never overtakes its source; True if it is a frame that may come."""
+    def _open(self, stuffed: int) -> bool:
+        """Undoes COBS in place, where the result never overtakes its source; True if the kind accepts the frame."""
         body = self._body
         at = 0
         size = 0
@@ -250,5 +254,5 @@ class Decoder:
         self.sequence = body[1] | body[2] << 8
         self.tick = body[3] | body[4] << 8 | body[5] << 16 | body[6] << 24
         self.size = size - _HEAD
-        self.standing = self.counters.place(kind == HANDSHAKE, self.sequence, self.tick)
+        self.standing = self.counters.classify(kind == HANDSHAKE, self.sequence, self.tick)
         return True

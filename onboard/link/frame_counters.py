@@ -1,12 +1,12 @@
-"""What has come over a link, counted, and where each frame stands among those before it.
+"""Statistics of the frames received over a link, and whether each frame is new, a duplicate or late.
 
-Ticks put frames in order, the sequence number tells frames of one tick apart and counts what was lost.
+Ticks order the frames; the sequence number separates frames of one tick and counts lost frames.
 Portable: CPython and MicroPython; allocates nothing.
 """
 
 NEW = 0
-DUPLICATE = 1  # came already; whoever sent it may be waiting for the answer to it
-LATE = 2  # a newer one came before it
+DUPLICATE = 1  # received before; its sender may still wait for the answer
+LATE = 2  # a newer frame came before it
 
 TICKS = 0x3FFFFFFF  # tick numbers wrap here
 _SEQUENCES = 0xFFFF
@@ -16,15 +16,15 @@ _UNKNOWN = -1
 class FrameCounters:
     """Statistics of one direction of a link.
 
-    good        frames that came intact, those that were duplicate or late among them
-    bad         stretches of bytes that were no frame: damaged, cut short, garbage
-    lost        frames sent that did not come, by gaps in the sequence (a gap of 32768 or more is a restart)
+    good        intact frames, duplicate and late ones included
+    bad         runs of bytes that are no frame: damaged, cut short, garbage
+    lost        missing frames, by gaps in the sequence (a gap of 32768 or more is a restart)
     duplicate, late
     round_trip_us, last_round_trip_us, worst_round_trip_us
                 smoothed over about eight, the last one, the worst; 0 before the first
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.good = 0
         self.bad = 0
         self.lost = 0
@@ -38,12 +38,12 @@ class FrameCounters:
         self._late_sequence = _UNKNOWN
         self._late_tick = 0
 
-    def place(self, first, sequence, tick):
-        """Count an intact frame and say where it stands. `first`: its sender has just started.
+    def classify(self, first: bool, sequence: int, tick: int) -> int:
+        """Counts an intact frame: NEW, DUPLICATE or LATE. `first`: its sender has just started.
 
-        A late frame followed by one that comes after it means that the sender is really there: it started anew
-        unheard, or a damaged frame that the CRC let through had set the tick ahead. The order starts again there,
-        so that no single frame can silence a link.
+        A late frame and then one that follows it come from a sender that has restarted while the link was down, or
+        a damaged frame that passed the CRC had set the tick ahead. The order starts again there, so that no single
+        frame can block a link.
         """
         self.good += 1
         if first or self._sequence == _UNKNOWN:
@@ -66,8 +66,8 @@ class FrameCounters:
         self._late_tick = tick
         return LATE
 
-    def round_trip(self, elapsed_us):
-        """An answer came `elapsed_us` after its question."""
+    def round_trip(self, elapsed_us: int) -> None:
+        """Adds the time from a frame to its answer."""
         self.last_round_trip_us = elapsed_us
         if elapsed_us > self.worst_round_trip_us:
             self.worst_round_trip_us = elapsed_us
@@ -76,13 +76,13 @@ class FrameCounters:
         else:
             self.round_trip_us += (elapsed_us - self.round_trip_us) >> 3
 
-    def _take(self, sequence, tick):
+    def _take(self, sequence: int, tick: int) -> None:
         self._sequence = sequence
         self._tick = tick
         self._late_sequence = _UNKNOWN
 
 
-def _follows(sequence, tick, last_sequence, last_tick):
+def _follows(sequence: int, tick: int, last_sequence: int, last_tick: int) -> bool:
     ahead = (tick - last_tick) & TICKS
     if ahead == 0:
         return 0 < (sequence - last_sequence) & _SEQUENCES <= _SEQUENCES >> 1

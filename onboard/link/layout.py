@@ -1,12 +1,18 @@
 """Layout of a payload: one integer a channel, in the vehicle file's order, two or four bytes each.
 
-The lowest number of each width means absent, so that an absent reading takes no more room than one that is
-there. A channel gets two bytes if its range fits with one to spare at each end: a count beyond what fits is sent
-as the nearest that does, and that is still outside the channel's range, as it was.
+The lowest number of each width means absent, so that an absent reading takes no extra bytes. A channel gets two
+bytes if its range fits with one to spare at each end: a count that does not fit is sent as the nearest that does,
+which is still outside the channel's range.
 
-Bytes are put together by shifts: struct gives tuples, which a microcontroller would have to collect.
+Shifts compose the bytes: struct makes tuples, which a microcontroller would have to collect.
 Portable: CPython and MicroPython; allocates nothing while numbers stay within 2**30.
 """
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from caudal.hal.tables.channels import Actuator, Sensor
 
 NARROW = "h"  # two bytes, -32767 to 32767
 WIDE = "i"  # four bytes, -2147483647 to 2147483647
@@ -19,7 +25,7 @@ _LOWEST_WIDE = -2147483647  # made once: beyond 2**30, a minus sign is an alloca
 class Layout:
     """Payload of one kind of frame. `kinds` has NARROW or WIDE for each channel."""
 
-    def __init__(self, kinds):
+    def __init__(self, kinds: "Sequence[str]") -> None:
         for i, kind in enumerate(kinds):
             if kind != NARROW and kind != WIDE:
                 raise ValueError(
@@ -30,8 +36,8 @@ class Layout:
         self.size = sum([4 if kind == WIDE else 2 for kind in kinds])
         self._wide = bytearray([kind == WIDE for kind in kinds])
 
-    def pack(self, values, payload):
-        """Write one integer or None a channel into the payload; gives its size in bytes."""
+    def pack(self, values: "Sequence[int | None]", payload: bytearray) -> int:
+        """Writes one integer or None a channel into the payload; its size in bytes."""
         at = 0
         i = 0
         while i < self.channels:
@@ -65,8 +71,8 @@ class Layout:
             i += 1
         return at
 
-    def unpack(self, payload, values):
-        """Read the payload into the list, an integer or None a channel."""
+    def unpack(self, payload: "Sequence[int]", values: "list[int | None]") -> None:
+        """Reads the payload into the list, an integer or None a channel."""
         at = 0
         i = 0
         while i < self.channels:
@@ -83,23 +89,21 @@ class Layout:
             i += 1
 
 
-def width(low, high):
+def width(low: int, high: int) -> str:
     """The kind of a channel whose numbers run from low to high."""
     return NARROW if low > -_LARGEST_NARROW and high < _LARGEST_NARROW else WIDE
 
 
-def readings_layout(sensors):
-    """Counts of the vehicle's sensors, from plain settings (hal/tables/channels.py)."""
+def readings_layout(sensors: "Sequence[Sensor]") -> Layout:
+    """Layout of the sensors' counts."""
     return Layout(
         [
-            width(s["low_count"], s["high_count"])
-            if s["map"] == "linear"
-            else width(s["counts"][0], s["counts"][-1])
+            width(s.low_count, s.high_count) if s.map == "linear" else width(s.counts[0], s.counts[-1])
             for s in sensors
         ]
     )
 
 
-def outputs_layout(actuators):
-    """Outputs to the vehicle's actuators, from plain settings; off is 0 or within the range."""
-    return Layout([width(0, a["high_ua"] if a["map"] == "valve" else a["high_us"]) for a in actuators])
+def outputs_layout(actuators: "Sequence[Actuator]") -> Layout:
+    """Layout of the actuators' outputs; off is 0 or within the range."""
+    return Layout([width(0, a.high_ua if a.map == "valve" else a.high_us) for a in actuators])

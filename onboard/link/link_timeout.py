@@ -1,27 +1,25 @@
-"""Dead-man: one end's own judgement that the other is gone. Each end has one, and neither is told by the wire.
+"""Link timeout: how one side detects that it receives no more frames from the other.
 
 Portable: CPython and MicroPython; allocates nothing.
 """
 
 
 class LinkTimeout:
-    """Gone after `limit` ticks of this end without a new frame, and from the start until the first one comes."""
+    """Expires after `limit` ticks without a new frame; it is expired from the start until the first frame."""
 
-    def __init__(self, limit):
+    def __init__(self, limit: int) -> None:
         if limit < 1:
-            raise ValueError(
-                f"link dead-man: with a limit of {limit} ticks nobody is ever there; give 1 or more"
-            )
+            raise ValueError(f"link timeout: a limit of {limit} ticks is always expired; give 1 or more")
         self.limit = limit
-        self.silent = limit  # ticks since the last new frame
+        self.ticks = limit  # ticks since the last new frame
         self.trips = 0
 
-    def step(self, heard):
-        """Once a tick: was there a new frame (not a duplicate, not a late one)? True while the other end is gone."""
-        if heard:
-            self.silent = 0
-        elif self.silent < self.limit:
-            self.silent += 1
-            if self.silent == self.limit:
+    def step(self, received: bool) -> bool:
+        """Once a tick, with whether a new frame came (no duplicate, no late one); True while it is expired."""
+        if received:
+            self.ticks = 0
+        elif self.ticks < self.limit:
+            self.ticks += 1
+            if self.ticks == self.limit:
                 self.trips += 1
-        return self.silent >= self.limit
+        return self.ticks >= self.limit

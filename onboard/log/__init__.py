@@ -1,1 +1,1 @@
-"""Recording a run as MCAP, streaming it to viewers, and reading it back."""
+"""Records a run as MCAP, streams it to viewers, and reads logs."""

@@ -1,7 +1,7 @@
-"""An MCAP file that is readable as it lies on the disk after every single write to it. CPython only.
+"""An MCAP file that every MCAP reader can open after each single write to it. CPython only.
 
-Composed from the mcap package's records, as its own Writer can neither flush on demand nor leave a file that
-opens after a kill.
+It uses the mcap package's records; that package's Writer can neither flush on demand nor leave a file that opens
+after a kill.
 """
 
 import contextlib
@@ -34,16 +34,16 @@ _INDEX_HEAD = struct.Struct("<BQH")  # of a message index: opcode, length, chann
 
 
 class McapFile:
-    """It always ends in a tail: the end of the data, a summary, the footer. Until it is finished the summary
-    leaves out the chunk index (readers then scan), so that a flush costs the same late in a long run.
+    """A log on disk. It always ends in a tail: end of data, summary, footer.
+
+    Until `finish` the summary has no chunk index (readers then scan), so that a flush costs the same late in a long
+    run.
     """
 
-    def __init__(self, path: Path, run: dict[str, str]):
+    def __init__(self, path: Path, run: dict[str, str]) -> None:
         for key, value in run.items():
             if not isinstance(value, str):
-                raise ValueError(
-                    f"{path}: run[{key!r}] is {value!r}; the facts of a run are recorded as text."
-                )
+                raise ValueError(f"{path}: run[{key!r}] is {value!r}; give each fact of a run as text.")
         head = MAGIC + packed(mcap.Header(profile="", library=f"{LIBRARY} {_version()}"))
         about = packed(mcap.Metadata(name=LIBRARY, metadata=run))
         self._metadata_index = packed(mcap.MetadataIndex(len(head), len(about), LIBRARY))
@@ -68,7 +68,7 @@ class McapFile:
             raise OSError(error.errno, error.strerror, str(path)) from None
 
     def append(self, records: list[bytes]) -> None:
-        """Add one chunk."""
+        """Appends one chunk."""
         index: dict[int, list[int]] = {}
         offset = 0
         for record in records:
@@ -88,8 +88,8 @@ class McapFile:
         chunk = packed(mcap.Chunk("zstd", squeezed, last_ns, first_ns, zlib.crc32(plain), len(plain)))
         body = bytearray(chunk)
         for channel, entries in index.items():
-            # Not the package's MessageIndex: one pack for all entries is ten times faster, and holds the
-            # interpreter, which the control thread shares, for less.
+            # Not the package's MessageIndex: one pack for all entries is ten times faster, so it blocks the
+            # control thread, which shares the interpreter, for less time.
             body += struct.pack(
                 "<BQHI", Opcode.MESSAGE_INDEX, 6 + 8 * len(entries), channel, 8 * len(entries)
             )
@@ -102,19 +102,20 @@ class McapFile:
         self._commit(body)
 
     def finish(self) -> None:
-        """Write the full summary, with the chunk index."""
+        """Writes the full summary, with the chunk index."""
         self._commit(bytearray(), self._chunk_indexes())
         os.fdatasync(self.fd)
 
     def close(self) -> None:
+        """Closes the file; its content does not change."""
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
 
     def _chunk_indexes(self) -> bytes:
-        """Read off the file itself: kept in memory they would grow for as long as a run lasts."""
+        """Reads the indexes from the file; in memory they would grow during the whole run."""
         indexes = bytearray()
-        chunk: mcap.ChunkIndex | None = None  # whose message indexes follow
+        chunk: mcap.ChunkIndex | None = None  # the message indexes that follow are of this chunk
         at = self._start
         while at < self._end:
             head = os.pread(self.fd, _CHUNK_HEAD.size, at)
@@ -157,7 +158,7 @@ class McapFile:
             if group:
                 offsets += packed(mcap.SummaryOffset(opcode, start + len(summary), len(group)))
                 summary += group
-        # Only a finished log has summary offsets; that is how one is told from a log cut short.
+        # Only a finished log has summary offsets; a truncated log has none.
         offset_start = start + len(summary) if finished else 0
         if finished:
             summary += offsets
@@ -165,11 +166,11 @@ class McapFile:
         return data_end + summary + packed(mcap.Footer(start, offset_start, crc)) + MAGIC
 
     def _commit(self, body: bytearray, chunk_indexes: bytes | None = None) -> None:
-        """Put `body` and a new tail in the place of the old tail.
+        """Replaces the old tail by `body` and a new tail.
 
-        A kill can cut a write between two pages, never within one. So the new end is set up first, far
-        behind the old tail; then everything before it is hidden in a record that readers skip, filled in,
-        and shown by one last write of nine bytes. Those short writes are kept off page boundaries.
+        A kill can cut a write between two pages, never within one. So this writes the new end first, after the old
+        tail; then it hides everything before the end in a record that readers skip, fills that in, and makes it
+        visible with one last write of nine bytes. These short writes do not cross page boundaries.
         """
         at = self._end
         tail = self._compose_tail(at + len(body), chunk_indexes)
@@ -192,21 +193,23 @@ class McapFile:
         self._end += len(body)
         self._tail = tail
 
-    def _write(self, data, at: int) -> None:
+    def _write(self, data: bytes | bytearray | memoryview, at: int) -> None:
         left = memoryview(data)
-        while left:  # a disk that fills up takes a part
+        while left:  # a full disk writes only a part
             written = os.pwrite(self.fd, left, at)
             left, at = left[written:], at + written
 
 
-def packed(record) -> bytes:
+def packed(record: mcap.McapRecord) -> bytes:
+    """The record as its bytes in a file."""
     builder = RecordBuilder()
     record.write(builder)
-    return builder.end()
+    data: bytes = builder.end()
+    return data
 
 
 def _straddles(at: int, size: int) -> bool:
-    """Whether the `size` bytes from `at` on (before it, if negative) lie on two pages."""
+    """True if the `size` bytes from `at` on (before it, if negative) are on two pages."""
     low, high = min(at, at + size), max(at, at + size)
     return low // _PAGE_BYTES != (high - 1) // _PAGE_BYTES
 

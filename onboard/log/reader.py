@@ -1,8 +1,8 @@
-"""Reading a log back, whole or torn.
+"""Reads a log, complete or truncated.
 
-A log torn by a kill or a power cut opens with every chunk that reached the disk intact; what follows is
-ignored and `complete` says so. Values stay packed until they are asked for, so that a long log opens fast
-and a single column of it costs little memory.
+A log truncated by a kill or a power cut opens with every chunk that is intact on the disk; the reader ignores the
+rest, and `complete` is False. Values stay packed until they are used, so that a long log opens fast and a single
+column costs little memory.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 import zstandard
@@ -30,32 +30,37 @@ from caudal.onboard.log.recorder import ABSENT, CODES, EVENTS
 
 _RECORD = struct.Struct("<BQ")  # opcode, length
 _MESSAGE = struct.Struct("<HIq8x")  # channel, sequence, log time; the publish time is the same
-_MESSAGE_OPCODE = int(Opcode.MESSAGE)  # comparing with the enum is slow, and this is the hot loop
+_MESSAGE_OPCODE = int(Opcode.MESSAGE)  # a comparison with the enum is slow, and this is the hot loop
 _END = struct.Struct("<BQQQI8s")  # the footer (opcode, length, summary, summary offsets, CRC) and the magic
 _CDR_BYTES = 4
 _READ = {Opcode.HEADER, Opcode.METADATA, Opcode.CHUNK, Opcode.FOOTER}
-# What the package raises on bytes that are not the record they claim to be.
+# Errors that the package raises on damaged records.
 _DAMAGE = (McapError, ValueError, struct.error, zstandard.ZstdError, MemoryError)
 
 
+Row = tuple[Any, ...]  # one message; a value is None where its reading was absent
+
+
 class LogError(CaudalError, ValueError):
-    """A file that is no log of ours, in one sentence."""
+    """The file is not a log that caudal wrote; one sentence."""
 
 
 class Event(NamedTuple):
+    """An event of a run."""
+
     time_ns: int
     kind: str
-    details: dict
+    details: dict[str, Any]
 
 
 class Columns:
     """The messages of one topic. A value is None where its reading was absent."""
 
-    def __init__(self, fields: list[str], types: list[str]):
+    def __init__(self, fields: list[str], types: list[str]) -> None:
         self.fields = fields
         self.types = types
         self.time_ns = array("q")
-        self.lost = 0  # messages missing between those that are here
+        self.lost = 0  # missing messages, by gaps in the sequence
         self._codes = "".join(CODES[kind] for kind in types)
         self._size = struct.calcsize("<" + self._codes)
         self._packed = bytearray()
@@ -66,33 +71,35 @@ class Columns:
 
     @property
     def packed(self) -> bytes:
-        """All messages one behind the other, little endian, without padding; absent values as they were recorded."""
+        """All messages in sequence, little endian, without padding; absent values as recorded."""
         return bytes(self._packed)
 
     @cached_property
-    def rows(self) -> list[tuple]:
+    def rows(self) -> list[Row]:
         """Every message as a tuple in the order of the fields."""
         return list(self.each())
 
-    def each(self) -> Iterator[tuple]:
-        """The same, one after the other: hours of a run need not stand unpacked in memory."""
-        absent = [_absent(code) for code in self._codes]
+    def each(self) -> Iterator[Row]:
+        """The messages one at a time, so that hours of a run need not be unpacked in memory."""
+        tests = [_is_absent(code) for code in self._codes]
         for row in struct.iter_unpack("<" + self._codes, self._packed):
             total = sum(row)
-            if total != total or ABSENT in row:  # seldom: a NaN makes the sum a NaN
-                row = tuple(None if gone(value) else value for gone, value in zip(absent, row, strict=True))
+            if total != total or ABSENT in row:  # rare: a NaN makes the sum a NaN
+                row = tuple(
+                    None if absent(value) else value for absent, value in zip(tests, row, strict=True)
+                )
             yield row
 
-    def column(self, field: str) -> list:
-        """All values of one field, in the order they were recorded."""
+    def column(self, field: str) -> list[Any]:
+        """All values of one field, in the order of recording."""
         if field not in self.fields:
             raise KeyError(f"There is no field {field!r} here; there are {', '.join(self.fields)}.")
-        place = self.fields.index(field)
-        before = struct.calcsize("<" + self._codes[:place])
-        after = struct.calcsize("<" + self._codes[place + 1 :])
-        gone = _absent(self._codes[place])
-        unpacked = struct.iter_unpack(f"<{before}x{self._codes[place]}{after}x", self._packed)
-        return [None if gone(value) else value for (value,) in unpacked]
+        index = self.fields.index(field)
+        before = struct.calcsize("<" + self._codes[:index])
+        after = struct.calcsize("<" + self._codes[index + 1 :])
+        absent = _is_absent(self._codes[index])
+        unpacked = struct.iter_unpack(f"<{before}x{self._codes[index]}{after}x", self._packed)
+        return [None if absent(value) else value for (value,) in unpacked]
 
     def _append(self, sequence: int, time_ns: int, data: bytes) -> None:
         self.lost += (sequence - self._next) & 0xFFFFFFFF  # the count wraps at 32 bits
@@ -102,19 +109,18 @@ class Columns:
 
 
 class Log:
-    """One recorded run: `run` holds what it was started with, `topics` and `events` what happened.
+    """One recorded run: `run` has the facts of its start, `topics` and `events` its messages.
 
-    `only`: the last words of the topics that are wanted; the others are passed over. With none of them what the run
-    was started with is all that is read.
+    `only`: read only topics whose last word is one of these; with an empty tuple read `run` alone.
     """
 
-    def __init__(self, path, only: tuple[str, ...] | None = None):
+    def __init__(self, path: Path | str, only: tuple[str, ...] | None = None) -> None:
         self.path = Path(path)
         self._only = only
         self.run: dict[str, str] = {}
         self.events: list[Event] = []
         self.topics: dict[str, Columns] = {}
-        self.complete = False  # closed by its recorder, and no chunk of it damaged
+        self.complete = False  # its recorder closed it, and no chunk is damaged
         self._schemas: dict[int, mcap.Schema] = {}
         self._columns: dict[int, Columns] = {}
         self._events_channel = 0
@@ -138,7 +144,7 @@ class Log:
         library = _library(file, size)
         if library is not None and library.split(" ")[0] != LIBRARY:
             raise LogError(f"{self.path} was written by {library or 'another program'}, not by caudal.")
-        self._take(_summary(file, size))  # the topics, lest a damaged chunk take its definitions with it
+        self._sort(_summary(file, size))  # the topics: a damaged chunk may hold their definitions
         file.seek(len(MAGIC))
         about: dict[str, str] | None = None
         damaged = False
@@ -150,7 +156,7 @@ class Log:
                     metadata = mcap.Metadata.read(_stream(body))
                     about = metadata.metadata if metadata.name == LIBRARY else about
                 elif opcode == Opcode.FOOTER:
-                    # Only a recorder that was closed writes summary offsets.
+                    # A recorder writes summary offsets only when it closes.
                     closed = mcap.Footer.read(_stream(body)).summary_offset_start != 0
                     self.complete = closed and not damaged and file.read(len(MAGIC)) == MAGIC
             except _DAMAGE:
@@ -159,13 +165,13 @@ class Log:
             if about is not None and self._only == ():
                 break
             if opcode == Opcode.CHUNK and about is not None:
-                self._take(chunk)
+                self._sort(chunk)
         if about is None:
-            raise LogError(f"{self.path} is torn before the end of its header; nothing of its run is left.")
+            raise LogError(f"{self.path} ends before the end of its header; it has no data.")
         self.run = about
 
-    def _take(self, chunk: bytes) -> None:
-        """Sort the messages of one chunk (or of the summary, which has none) into their topics."""
+    def _sort(self, chunk: bytes) -> None:
+        """Sorts the messages of one chunk (or of the summary, which has none) into their topics."""
         columns, unpack_record, unpack_message = self._columns, _RECORD.unpack_from, _MESSAGE.unpack_from
         at = 0
         while at < len(chunk):
@@ -193,7 +199,7 @@ class Log:
         if self._only is not None and channel.topic.split("/")[-1] not in self._only:
             return
         schema = self._schemas.get(channel.schema_id)
-        if schema is None or channel.id in self._columns:  # in a damaged chunk; told twice
+        if schema is None or channel.id in self._columns:  # defined in a damaged chunk; defined twice
             return
         fields = [line.split(" ") for line in schema.data.decode().split("\n")]
         for kind, name in fields:
@@ -207,8 +213,8 @@ class Log:
 
 
 def _records(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes]]:
-    """The records this reader wants, up to the footer or the first byte that cannot be a record."""
-    # Not the package's StreamReader: it unpacks the message indexes, a third of the time, for nothing.
+    """The records in `_READ`, up to the footer or the first byte that cannot be a record."""
+    # Not the package's StreamReader: a third of its time goes into message indexes, which are not used here.
     at = len(MAGIC)
     while at + _RECORD.size <= size:
         opcode, length = _RECORD.unpack(file.read(_RECORD.size))
@@ -224,7 +230,7 @@ def _records(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes]]:
 
 
 def _library(file: BinaryIO, size: int) -> str | None:
-    """Who wrote it, by its first record; None if that is damaged."""
+    """The library that wrote it, from its first record; None if that is damaged."""
     with contextlib.suppress(*_DAMAGE):
         for opcode, body in _records(file, size):
             return mcap.Header.read(_stream(body)).library if opcode == Opcode.HEADER else None
@@ -232,7 +238,7 @@ def _library(file: BinaryIO, size: int) -> str | None:
 
 
 def _summary(file: BinaryIO, size: int) -> bytes:
-    """The summary's records, or nothing if the file does not end in a sound one."""
+    """The summary's records; empty if the file does not end in an intact one."""
     if size < len(MAGIC) + _END.size:
         return b""
     file.seek(size - _END.size)
@@ -249,8 +255,8 @@ def _summary(file: BinaryIO, size: int) -> bytes:
 def _unpack_chunk(body: bytes) -> bytes:
     chunk = mcap.Chunk.read(_stream(body))
     stream, size = get_chunk_data_stream(chunk)
-    data = stream.read(size)
-    if zlib.crc32(data) != chunk.uncompressed_crc:  # the package takes a CRC of 0 for none
+    data: bytes = stream.read(size)
+    if zlib.crc32(data) != chunk.uncompressed_crc:  # the package accepts a CRC of 0 unchecked
         raise McapError("the checksum of a chunk is wrong")
     return data
 
@@ -259,5 +265,5 @@ def _stream(body: bytes) -> ReadDataStream:
     return ReadDataStream(BytesIO(body))
 
 
-def _absent(code: str) -> Callable[[float], bool]:
+def _is_absent(code: str) -> Callable[[float], bool]:
     return (lambda value: value != value) if code in "df" else (lambda value: value == ABSENT)

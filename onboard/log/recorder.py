@@ -1,9 +1,9 @@
-"""Recording of all that crosses the board, as MCAP, off the control thread.
+"""Records a run as MCAP in a thread of its own.
 
-The control thread packs a message and appends it to a bounded queue; a writer thread gathers what is
-queued into chunks. Every flush leaves a complete file behind (onboard/log/mcap_writer.py), so a run killed at any
-instant opens in every MCAP reader up to its last flush. Messages are ROS 2 CDR with one field a channel; an
-absent reading is ABSENT in an integer field and NaN in a float field. CPython only.
+The control thread packs a message and appends it to a bounded queue; a writer thread collects the queued messages
+into chunks. After every flush the file is complete (onboard/log/mcap_writer.py), so every MCAP reader opens the log
+of a killed run up to its last flush. Messages are ROS 2 CDR with one field a channel; an absent reading is ABSENT in
+an integer field and NaN in a float field. CPython only.
 """
 
 import atexit
@@ -14,6 +14,7 @@ import struct
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -35,32 +36,39 @@ _EVENTS_SCHEMA = {
 _EVENT_JSON = msgspec.json.Encoder(
     enc_hook=lambda value: value.item() if hasattr(value, "item") else str(value)
 )
-_FIELD_NAME = re.compile(r"[a-z](_?[a-z0-9])*")  # the rule of ROS 2, and its decoders insist on it
+_FIELD_NAME = re.compile(r"[a-z](_?[a-z0-9])*")  # the rule of ROS 2, which its decoders enforce
 
 _MESSAGE_HEAD = "<BQHIQQ"  # opcode, length, channel, sequence, log time, publish time
-_CDR_HEAD = b"\x00\x01\x00\x00"  # little endian; alignment counts from behind it
+_CDR_HEAD = b"\x00\x01\x00\x00"  # little endian; alignment starts after it
 _CHUNK_BYTES = 1 << 20
 _SYNC_S = 1.0
 
 
-class Column(Protocol):
-    """What a topic is to whoever writes it."""
+Values = Sequence[float | None]  # one a field, None where a reading is absent
 
-    def write(self, time_ns: int, values: Any) -> None: ...
+
+class TopicWriter(Protocol):
+    """Interface of a topic."""
+
+    def write(self, time_ns: int, values: Values) -> None:
+        """Writes one message."""
 
 
 class LogWriter(Protocol):
-    """What a recorder is to whoever writes things down; onboard/log/stream.py takes its place where a run is shown."""
+    """Interface of a recorder; the stream server of a viewed run (onboard/log/stream.py) has it too."""
 
-    def topic(self, name: str, fields: list[tuple[str, str]]) -> Column: ...
+    def topic(self, name: str, fields: list[tuple[str, str]]) -> TopicWriter:
+        """The topic with these fields, as (type, name)."""
+        ...
 
-    def event(self, time_ns: int, kind: str, /, **details: Any) -> None: ...
+    def event(self, time_ns: int, kind: str, /, **details: Any) -> None:
+        """Writes an event."""
 
 
 class Topic:
-    """One stream of messages with fixed fields; made by Recorder.topic()."""
+    """One stream of messages with fixed fields; Recorder.topic() makes it."""
 
-    def __init__(self, recorder: "Recorder", channel: int, name: str, fields: list[tuple[str, str]]):
+    def __init__(self, recorder: "Recorder", channel: int, name: str, fields: list[tuple[str, str]]) -> None:
         self.name = name
         self.fields = fields
         codes = "".join(CODES[kind] for kind, _ in fields)
@@ -73,13 +81,13 @@ class Topic:
         self._sparse = False
         self._absent = [float("nan") if code in "df" else ABSENT for code in codes]
 
-    def write(self, time_ns: int, values) -> None:
-        """Queue one message: `values` in the order of the fields, None where a reading is absent."""
+    def write(self, time_ns: int, values: Values) -> None:
+        """Queues one message: `values` in the order of the fields, None where a reading is absent."""
         head = self._length, self._channel, next(self._count) & 0xFFFFFFFF, time_ns, time_ns, _CDR_HEAD
         try:
             record = self._pack(MESSAGE, *head, *(self._fill(values) if self._sparse else values))
         except (struct.error, OverflowError):
-            self._sparse = True  # from now on look for None first: an exception a message is dear
+            self._sparse = True  # from now on check for None first: an exception in every message is slow
             try:
                 record = self._pack(MESSAGE, *head, *self._fill(values))
             except (struct.error, OverflowError) as error:
@@ -90,21 +98,29 @@ class Topic:
         if len(self._queue) < self._recorder._half or self._recorder._has_room():
             self._queue.append(record)
 
-    def _fill(self, values) -> list:
+    def _fill(self, values: Values) -> Values:
         if len(values) != len(self._absent):
-            return values  # for the caller to refuse
+            return values  # the caller rejects it
         return [blank if value is None else value for value, blank in zip(values, self._absent, strict=True)]
 
 
 class Recorder:
-    """A log being written. `lossless` makes writes wait for the disk (simulation faster than real time);
-    without it a message that finds `limit` others waiting is dropped and counted, and nothing waits."""
+    """Writes a log. With `lossless`, writes wait for the disk (simulation faster than real time).
+
+    Without it no write waits: a message is dropped and counted when `limit` others are queued.
+    """
 
     def __init__(
-        self, path, run: dict[str, str], *, flush_s: float = 0.5, lossless: bool, limit: int = 20000
-    ):
+        self,
+        path: Path | str,
+        run: dict[str, str],
+        *,
+        flush_s: float = 0.5,
+        lossless: bool,
+        limit: int = 20000,
+    ) -> None:
         self.lost = 0  # messages that did not reach the file
-        self.failed: str | None = None  # why recording stopped, once the disk has refused a write
+        self.failed: str | None = None  # why recording stopped, after a failed write
         self._path = Path(path)
         self._flush_s = flush_s
         self._lossless = lossless
@@ -130,11 +146,11 @@ class Recorder:
 
     @property
     def descriptor(self) -> int:
-        """Of the file that it writes."""
+        """The log's file descriptor."""
         return self._file.fd
 
     def topic(self, name: str, fields: list[tuple[str, str]]) -> Topic:
-        """A topic with `fields` as (type, name), e.g. [("float64", "depth_m"), ("int32", "tail_1_us")]."""
+        """The topic with these fields as (type, name), e.g. [("float64", "depth_m"), ("int32", "tail_1_us")]."""
         fields = list(fields)
         if name in self._topics and self._topics[name].fields == fields:
             return self._topics[name]
@@ -149,8 +165,8 @@ class Recorder:
         self._topics[name] = Topic(self, channel, name, fields)
         return self._topics[name]
 
-    def event(self, time_ns: int, kind: str, /, **details) -> None:
-        """Note what happened, for people and for replay. Events are kept when messages are dropped."""
+    def event(self, time_ns: int, kind: str, /, **details: Any) -> None:
+        """Queues an event, for people and for replay. Events stay when messages are dropped."""
         data = _EVENT_JSON.encode({"kind": kind, "details": details})
         count = next(self._event_count) & 0xFFFFFFFF
         if len(self._queue) < 2 * self._limit:
@@ -160,7 +176,7 @@ class Recorder:
             self._lose(1)
 
     def close(self) -> None:
-        """Write all that is queued, the summary and the chunk index. What is written later is lost."""
+        """Writes the queue, the summary and the chunk index. Later writes are lost."""
         if not self._closing.is_set():
             atexit.unregister(self.close)
             self._half = self._limit = 0
@@ -173,7 +189,7 @@ class Recorder:
     def __enter__(self) -> "Recorder":
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _define(
@@ -192,7 +208,7 @@ class Recorder:
             self._queue.append(packed(record))
 
     def _has_room(self) -> bool:
-        """Past half the limit: rouse the writer, and in lossless mode wait for it."""
+        """Above half the limit: wakes the writer and, with lossless, waits for it."""
         self._wake.set()
         while self._lossless and len(self._queue) >= self._limit and not self._closing.is_set():
             self._room.clear()
@@ -207,19 +223,19 @@ class Recorder:
         with self._lost_lock:
             self.lost += count
 
-    def _stand_in_line(self) -> None:
-        """A run by the clock must not wait for a thread of this recorder that is itself kept waiting."""
+    def _raise_priority(self) -> None:
+        """A run in real time must not wait for a thread of this recorder that waits for a processor."""
         if not self._lossless:
             first_in_line(RECORD_PRIORITY)
 
     def _write_chunks(self) -> None:
-        self._stand_in_line()
+        self._raise_priority()
         due_s = time.monotonic() + self._flush_s
         gathered: list[bytes] = []
         while True:
             self._wake.wait(max(0.0, due_s - time.monotonic()))
             self._wake.clear()
-            last = self._closing.is_set()  # before the queue is emptied, so that nothing is left in it
+            last = self._closing.is_set()  # before the loop empties the queue, so that no message stays in it
             size = sum(map(len, gathered))
             while self._queue:
                 record = self._queue.popleft()
@@ -245,13 +261,13 @@ class Recorder:
                 if last:
                     self._file.finish()
                 return
-            except Exception as error:  # whatever it is, the vehicle swims on
+            except Exception as error:  # the vehicle's loop must go on
                 self._fail(error)
         self._lose(sum(record[0] == MESSAGE for record in gathered))
 
     def _sync(self) -> None:
-        self._stand_in_line()
-        # In a thread of its own: a slow card can hold a sync for seconds, and flushes must go on.
+        self._raise_priority()
+        # In a thread of its own: a sync on a slow card may take seconds, and flushes must go on.
         while not self._closing.wait(_SYNC_S):
             try:
                 os.fdatasync(self._file.fd)
@@ -262,16 +278,14 @@ class Recorder:
     def _fail(self, error: Exception) -> None:
         reason = error.strerror if isinstance(error, OSError) else repr(error)
         self.failed = self.failed or (
-            f"Recording to {self._path} stopped: {reason}. The log is good up to there; free the disk or "
-            "record elsewhere."
+            f"Recording to {self._path} stopped: {reason}. The log is complete up to there; free the disk or "
+            "record to another one."
         )
 
 
 def _check_fields(topic: str, fields: list[tuple[str, str]]) -> None:
     if not fields or len({name for _, name in fields}) < len(fields):
-        raise ValueError(
-            f"Topic {topic} has no field, or two of the same name; name each of its fields once."
-        )
+        raise ValueError(f"Topic {topic} has no field, or two of the same name; give each field one name.")
     offset = 0
     for kind, name in fields:
         if kind not in CODES:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from caudal.hal.errors import CaudalError
 from caudal.onboard.log.recorder import LogWriter, Recorder
-from caudal.onboard.log.stream import Rehearse, StreamServer, Tell
+from caudal.onboard.log.stream import InjectFault, SendCommand, StreamServer
 from caudal.onboard.run.arming import Notify
 from caudal.onboard.run.options import ViewOptions
 
@@ -34,13 +34,13 @@ class LiveView:
                 ) from error
             self.writer = self._server
 
-    def start(self, handlers: Mapping[str, Tell], rehearse: Rehearse | None = None) -> None:
+    def start(self, handlers: Mapping[str, SendCommand], inject: InjectFault | None = None) -> None:
         """Starts the stream, once every topic exists, and the viewer."""
         if self._server is None:
             return
         for vehicle, send in handlers.items():
-            self._server.handler(vehicle, send)
-        self._server.rehearse = rehearse
+            self._server.add_vehicle(vehicle, send)
+        self._server.inject = inject
         self._server.start()
         host, port = self._server.address
         if self._open:
@@ -51,7 +51,7 @@ class LiveView:
     def take(self, time_ns: int) -> None:
         """Executes what viewers have sent: between two ticks."""
         if self._server is not None:
-            self._server.take(time_ns)
+            self._server.poll(time_ns)
 
     def close(self) -> None:
         """Ends the stream and the viewer."""

@@ -7,7 +7,7 @@ from types import TracebackType
 
 from caudal.hal.errors import CaudalError
 from caudal.onboard.log.recorder import LogWriter, Recorder
-from caudal.onboard.log.stream import Rehearse
+from caudal.onboard.log.stream import InjectFault
 from caudal.onboard.params.store import ParamStore
 from caudal.onboard.run.arming import Notify
 from caudal.onboard.run.config import Controlled
@@ -89,10 +89,10 @@ class Services:
             stations.start()
         return writer
 
-    def stream(self, sessions: Sequence[Session], rehearse: Rehearse | None = None) -> None:
+    def stream(self, sessions: Sequence[Session], inject: InjectFault | None = None) -> None:
         """Starts the stream to viewers, once every topic of the log exists."""
         if self._live:
-            self._live.start({session.name: session.loop.send for session in sessions}, rehearse)
+            self._live.start({session.name: session.loop.send for session in sessions}, inject)
 
     def take(self, time_ns: int) -> None:
         """Executes what viewers have sent: between two ticks."""

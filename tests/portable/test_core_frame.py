@@ -152,48 +152,48 @@ def test_what_cannot_be_sent_is_refused_in_a_sentence():
 
 def test_arrivals_count_what_was_lost_came_twice_or_came_late():
     counters = FrameCounters()
-    assert counters.place(False, 65534, 10) == NEW
-    assert counters.place(False, 65535, 11) == NEW
-    assert counters.place(False, 65535, 11) == DUPLICATE
-    assert counters.place(False, 3, 15) == NEW  # 0, 1 and 2 did not come
-    assert counters.place(False, 4, 15) == NEW  # a second frame of one tick
-    assert counters.place(False, 1, 13) == LATE
-    assert counters.place(False, 5, 16) == NEW
+    assert counters.classify(False, 65534, 10) == NEW
+    assert counters.classify(False, 65535, 11) == NEW
+    assert counters.classify(False, 65535, 11) == DUPLICATE
+    assert counters.classify(False, 3, 15) == NEW  # 0, 1 and 2 did not come
+    assert counters.classify(False, 4, 15) == NEW  # a second frame of one tick
+    assert counters.classify(False, 1, 13) == LATE
+    assert counters.classify(False, 5, 16) == NEW
     assert (counters.good, counters.lost, counters.duplicate, counters.late) == (7, 3, 1, 1)
 
 
 def test_ticks_keep_their_order_where_they_wrap():
     counters = FrameCounters()
-    assert counters.place(False, 0, TICKS) == NEW
-    assert counters.place(False, 1, 0) == NEW
-    assert counters.place(False, 0, TICKS) == LATE
+    assert counters.classify(False, 0, TICKS) == NEW
+    assert counters.classify(False, 1, 0) == NEW
+    assert counters.classify(False, 0, TICKS) == LATE
 
 
 def test_handshake_starts_the_frame_order_again():
     counters = FrameCounters()
-    counters.place(False, 40000, 9000)
-    assert counters.place(True, 0, 0) == NEW
-    assert counters.place(True, 0, 0) == NEW  # said again
-    assert counters.place(False, 2, TICKS >> 1) == NEW  # whatever its tick
-    assert counters.place(False, 3, 5) == LATE
+    counters.classify(False, 40000, 9000)
+    assert counters.classify(True, 0, 0) == NEW
+    assert counters.classify(True, 0, 0) == NEW  # said again
+    assert counters.classify(False, 2, TICKS >> 1) == NEW  # whatever its tick
+    assert counters.classify(False, 3, 5) == LATE
     assert counters.lost == 1
 
 
 def test_a_sender_that_started_anew_unheard_is_believed_at_its_second_frame():
     counters = FrameCounters()
-    counters.place(False, 40000, 9000)
-    assert counters.place(False, 7, 7) == LATE
-    assert counters.place(False, 8, 8) == NEW
-    assert counters.place(False, 9, 9) == NEW
+    counters.classify(False, 40000, 9000)
+    assert counters.classify(False, 7, 7) == LATE
+    assert counters.classify(False, 8, 8) == NEW
+    assert counters.classify(False, 9, 9) == NEW
     assert counters.lost == 0
 
 
 def test_one_wrong_tick_that_got_through_does_not_silence_the_link():
     counters = FrameCounters()
-    counters.place(False, 5, 100)
-    assert counters.place(False, 6, 400000000) == NEW
-    assert counters.place(False, 7, 102) == LATE
-    assert counters.place(False, 8, 103) == NEW
+    counters.classify(False, 5, 100)
+    assert counters.classify(False, 6, 400000000) == NEW
+    assert counters.classify(False, 7, 102) == LATE
+    assert counters.classify(False, 8, 103) == NEW
 
 
 def test_round_trips_are_smoothed_and_the_worst_is_kept():

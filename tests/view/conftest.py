@@ -130,7 +130,7 @@ class SteppedSimulation:
 
     def _run(self) -> None:
         while not self._ending.wait(self.simulation.period_us / 1e6):
-            self.live.take(self.simulation.world.time_us * 1000)
+            self.live.poll(self.simulation.world.time_us * 1000)
             self.simulation.step()
 
     def until(self, holds: Callable[[], bool], what: str) -> None:

@@ -72,7 +72,7 @@ def main(seconds: float, vehicles: int) -> int:
         simulation = Simulation(vehicle, name, 0)
         simulation.record(live)
         for whose, send in helms_of(simulation.instances).items():
-            live.handler(whose, send)
+            live.add_vehicle(whose, send)
         live.start()
         simulation.arm()
         simulation.step()
@@ -86,7 +86,7 @@ def main(seconds: float, vehicles: int) -> int:
             while not holds():
                 if time.monotonic() > give_up_s:
                     raise SystemExit(f"the browser was not there after {OPEN_S:g} s")
-                live.take(simulation.world.time_us * 1000)
+                live.poll(simulation.world.time_us * 1000)
                 ticks.append(clock.wait())
                 simulation.step(ticks[-1])
             return ticks

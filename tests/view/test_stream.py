@@ -10,7 +10,7 @@ import pytest
 from caudal.onboard.core.command_handler import MOST_ITEMS
 from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
-from caudal.onboard.log.stream import LARGEST_ORDER_BYTES, StreamServer, packed, unpacked
+from caudal.onboard.log.stream import LARGEST_COMMAND_BYTES, StreamServer, packed, unpacked
 from caudal.tools.common.output import UsageError
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.log.live_run import LiveSource
@@ -39,7 +39,7 @@ def wait(holds) -> None:
 def test_stream_sends_recorded_rows_and_queues_commands_until_polled(live, tmp_path):
     sent = []
     topic = live.topic("/eel_1/truth", FIELDS)
-    live.handler("eel_1", lambda *command: sent.append(command))
+    live.add_vehicle("eel_1", lambda *command: sent.append(command))
     live.start()
     source = LiveSource(live.address)
     assert (
@@ -54,9 +54,9 @@ def test_stream_sends_recorded_rows_and_queues_commands_until_polled(live, tmp_p
     assert list(source.newest.rows["/eel_1/truth"]) == [1.0, 2.0, None]
     assert source.events[0].kind == "armed"
     source.send("eel_1", "mode", "hold")
-    wait(lambda: live._asked)
+    wait(lambda: live._commands)
     assert not sent, "a command ran before the control thread polled"
-    live.take(20)
+    live.poll(20)
     assert sent == [("mode", "hold")]
     source.close()
     live.close()
@@ -70,12 +70,12 @@ def test_stream_is_not_delayed_by_a_client_that_never_reads(live):
     with socket.create_connection(live.address) as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         source = LiveSource(live.address)
-        wait(lambda: len(live._lookers) == 2)
+        wait(lambda: len(live._viewers) == 2)
         for k in range(300):
             topic.write(k, [float(k)] * 3000)
             time.sleep(0.002)
         wait(lambda: source.updates and source.newest.rows["/eel_1/truth"][0] == 299.0)
-        assert max(len(looker.unsent) for looker in live._lookers) < 200_000, (
+        assert max(len(viewer.unsent) for viewer in live._viewers) < 200_000, (
             "what a slow client misses was kept"
         )
         source.close()
@@ -99,7 +99,7 @@ NOISE = {
     "no fault": packed(["rehearse", "eel_1", 5]),
     "too much": packed(["rehearse", "eel_1", "silent:depth", 5]),
     "lists": packed([[], [], []]),
-    "large": packed(["tell", "eel_1", "goto", "x" * LARGEST_ORDER_BYTES]),
+    "large": packed(["tell", "eel_1", "goto", "x" * LARGEST_COMMAND_BYTES]),
     "deep": framed(nested(5000)),
     "deep, yet it can be read": framed(nested(900)),
     "no value": packed(["tell", "eel_1", "goto", {"x": 1}]),
@@ -118,7 +118,7 @@ def test_stream_closes_the_connection_when_it_receives_noise(live, noise):
             while peer.recv(65536):  # the handshake, then the end
                 pass
     LiveSource(live.address).close()
-    assert not live._asked
+    assert not live._commands
 
 
 HELLO = {
@@ -181,13 +181,13 @@ def test_live_source_ends_when_it_receives_nonsense(reply):
 
 def test_stream_accepts_the_longest_mission(live):
     sent = []
-    live.handler("eel_1", lambda *command: sent.append(command))
+    live.add_vehicle("eel_1", lambda *command: sent.append(command))
     live.start()
     mission = [*[[1.25, -2.5, 0.75, 10.5]] * (MOST_ITEMS - 1), "hold"]
     source = LiveSource(live.address)
     source.send("eel_1", "mission", mission)
-    wait(lambda: live._asked)
-    live.take(0)
+    wait(lambda: live._commands)
+    live.poll(0)
     assert sent == [("mission", mission)]
     source.close()
 
@@ -215,7 +215,7 @@ def far(live, monkeypatch):
 )
 def test_stream_ignores_commands_from_other_machines(far, noise):
     topic = far.topic("/eel_1/truth", FIELDS)
-    far.handler("eel_1", print)
+    far.add_vehicle("eel_1", print)
     far.start()
     source = LiveSource(far.address)
     assert source.controls == []
@@ -223,19 +223,19 @@ def test_stream_ignores_commands_from_other_machines(far, noise):
     for depth_m in (1.0, 2.0):  # the second is sent after the stream has read again
         topic.write(10, [0.0, 0.0, depth_m])
         wait(lambda d=depth_m: source.updates and source.newest.rows["/eel_1/truth"][2] == d)
-    assert not far._asked and not source.ended
+    assert not far._commands and not source.ended
     source.close()
 
 
 def test_stream_reports_why_a_fault_was_rejected(live):
     live.topic("/eel_1/truth", FIELDS)
-    live.rehearse = lambda vehicle, fault: f"{vehicle} has no {fault}"
+    live.inject = lambda vehicle, fault: f"{vehicle} has no {fault}"
     live.start()
     source = LiveSource(live.address)
     assert source.injects_faults
     source.inject_fault("eel_1", "gills")
-    wait(lambda: live._asked)
-    live.take(5)
+    wait(lambda: live._commands)
+    live.poll(5)
     wait(lambda: source.events)
     assert source.events[0].details["refused"] == "eel_1 has no gills"
     source.close()

@@ -120,8 +120,8 @@ def test_control_panel_changes_the_controller_and_injects_a_fault(view, tmp_path
     simulation = Simulation(vehicle, name, 0)
     simulation.record(live)
     for whose, send in helms_of(simulation.instances).items():
-        live.handler(whose, send)
-    live.rehearse = rehearsed(simulation)
+        live.add_vehicle(whose, send)
+    live.inject = rehearsed(simulation)
     live.start()
     stepped = SteppedSimulation(simulation, live)
     state = simulation.instances[0].loop.state

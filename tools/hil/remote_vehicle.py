@@ -6,7 +6,7 @@ from typing import Any
 
 from caudal.hal.serial_ports import PortError
 from caudal.onboard.link.link_timeout import LinkTimeout
-from caudal.onboard.log.recorder import Column, LogWriter
+from caudal.onboard.log.recorder import LogWriter, TopicWriter
 from caudal.sim_plant.world.world import Body
 from caudal.tools.common.output import note, slow_notice
 from caudal.tools.hil.plant_side import PlantSide
@@ -67,7 +67,7 @@ class Remote:
         self._link_timeout = LinkTimeout(LINK_TIMEOUT_TICKS) if free else None
         self._counts: list[int | None] = [None] * len(body.sensors)
         self._recorder: LogWriter | None = None
-        self._topics: list[Column] = []
+        self._topics: list[TopicWriter] = []
 
     def arm(self) -> None:
         """The controller arms itself when the link is up: connects."""

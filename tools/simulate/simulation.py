@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeVar
 from caudal.hal.emulated.wiring import EmulatedDriver
 from caudal.hal.sim import SimDriver
 from caudal.onboard.core.loop import Loop
-from caudal.onboard.log.recorder import Column, LogWriter
+from caudal.onboard.log.recorder import TopicWriter, LogWriter
 from caudal.onboard.run.arming import Notify, ignore
 from caudal.onboard.run.session import Session
 from caudal.onboard.tables.read import Scenario
@@ -118,7 +118,7 @@ class Simulation:
         for fault in self.faults:
             self.instances[0].injector.add(fault)
         self._writer: LogWriter | None = None
-        self._target: Column | None = None
+        self._target: TopicWriter | None = None
         self._collisions = [0] * len(self.instances)
 
     def _launch(self, vehicle: Vehicle, count: int, launch: Launch) -> None:
