@@ -13,7 +13,9 @@ from caudal.onboard.tables.read import Settings
 if TYPE_CHECKING:
     from caudal.onboard.station.stations import Stations
 
-Rehearsal = Callable[[str, str], str | None]  # takes a vehicle's name and a request in words; gives a refusal or None
+Rehearsal = Callable[
+    [str, str], str | None
+]  # takes a vehicle's name and a request in words; gives a refusal or None
 
 
 def check_addresses(options: StationOptions) -> None:

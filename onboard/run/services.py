@@ -44,7 +44,9 @@ class Services:
         self._lossless = lossless
         self._params = options.params or params
         if options.params and not vehicle.settings.params:
-            raise CaudalError(f"{vehicle.name} has no parameters to store; its file needs [param.NAME] tables")
+            raise CaudalError(
+                f"{vehicle.name} has no parameters to store; its file needs [param.NAME] tables"
+            )
         self._live: LiveView | None = None
         self._opened = ExitStack()
         self._attached = ExitStack()

@@ -44,6 +44,7 @@ class Session:
         self.params: ParamKeeper | None = None
         self.before: Callable[[int, int], int | None] = on_time
         self.after: list[Callable[[Session, int], None]] = []
+        self.device_events: list[str] = []  # of the last tick
         self._devices = devices
         self._hung = False  # as the loop knows
         self._notify = notify
@@ -87,8 +88,10 @@ class Session:
         for kind, details in notes:
             self._event(time_ns, kind, **details)
         if devices:
+            self.device_events = []
             for kind, device, reason in devices.news():
-                self._notify(f"{kind}: {device}: {reason}")
+                self.device_events.append(f"{kind}: {device}: {reason}")
+                self._notify(self.device_events[-1])
                 self._event(time_ns, kind, vehicle=self.name, tick=loop.ticks, device=device, reason=reason)
         if self.params:
             for sentence in self.params.after_tick():

@@ -10,6 +10,7 @@ import pytest
 
 from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
+from caudal.onboard.run.recording import about_run
 from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.log.recorded_run import RecordedRun
@@ -21,7 +22,6 @@ from caudal.tools.report.roll import envelope, power, stability
 from caudal.tools.report.tail_beat import beats, beats_of, links_m, rest_m_s, steady, tip_m
 from caudal.tools.simulate.simulation import Simulation
 from caudal.tools.summary.trial import summarise_trial
-from caudal.onboard.run.recording import about_run
 from tests.record.logs import without
 
 TIME_S = np.arange(0, 20, 0.01)

@@ -18,10 +18,10 @@ from caudal.hal.pi.worker import clock_us
 from caudal.hal.tables import pi as pi_spec
 from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
-from caudal.tools.cli.main import main
 from caudal.onboard.run import vehicle_run
 from caudal.onboard.run.config import open_controlled
 from caudal.onboard.run.live_view import LiveView
+from caudal.tools.cli.main import main
 
 BLOCKED = (
     "import sys\n"

@@ -10,11 +10,11 @@ import pytest
 from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
 from caudal.onboard.params.store import ParamStore
+from caudal.onboard.run.param_keeper import close_all, keep
+from caudal.onboard.run.recording import about_run
 from caudal.tools.cli.replay import replay
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.simulate.simulation import Simulation
-from caudal.onboard.run.param_keeper import close_all, keep
-from caudal.onboard.run.recording import about_run
 from tests.conftest import EEL, ROOT
 from tests.params.tuned import settings_of
 

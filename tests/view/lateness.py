@@ -20,10 +20,10 @@ from caudal.onboard.core.clock import RealClock
 from caudal.onboard.host import realtime
 from caudal.onboard.log.recorder import Recorder
 from caudal.onboard.log.stream import StreamServer
-from caudal.tools.config.vehicle import open_scenario
-from caudal.tools.simulate.simulation import Simulation
 from caudal.onboard.run.live_view import helms_of
 from caudal.onboard.run.recording import about_run
+from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.simulate.simulation import Simulation
 from caudal.tools.view.headless_browser import HeadlessBrowser
 
 STRETCH_S = 10.0

@@ -11,11 +11,11 @@ from caudal.onboard.core.command_handler import MOST_ITEMS
 from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
 from caudal.onboard.log.stream import LARGEST_COMMAND_BYTES, StreamServer, packed, unpacked
+from caudal.onboard.run.live_view import rehearsed
 from caudal.tools.common.output import UsageError
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.log.live_run import LiveSource
 from caudal.tools.simulate.simulation import Simulation
-from caudal.onboard.run.live_view import rehearsed
 
 FIELDS = [("float64", "x_m"), ("float64", "y_m"), ("float64", "depth_m")]
 

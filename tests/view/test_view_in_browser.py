@@ -12,11 +12,11 @@ from PIL import Image
 from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
 from caudal.onboard.log.stream import StreamServer
+from caudal.onboard.run.live_view import helms_of, rehearsed
+from caudal.onboard.run.recording import about_run
 from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.simulate.simulation import Simulation
-from caudal.onboard.run.live_view import helms_of, rehearsed
-from caudal.onboard.run.recording import about_run
 from tests.view.conftest import SteppedSimulation
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from caudal.onboard.log.recorder import Recorder
+from caudal.onboard.run.recording import about_run
 from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.log.recorded_run import RecordedRun, Run
 from caudal.tools.simulate.simulation import Simulation
-from caudal.onboard.run.recording import about_run
 from caudal.tools.view.page import Page, serve, stop
 from caudal.tools.view.water_forces import WaterForces, rounded_up, slopes_at
 

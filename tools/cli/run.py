@@ -87,7 +87,10 @@ def _on_vehicle(args: argparse.Namespace) -> int:
     if args.json:
         output.as_json(result)
     else:
-        lost = {"devices_lost": ", ".join(result["devices_lost"]) or "none", "fault": result["fault"] or "none"}
+        lost = {
+            "devices_lost": ", ".join(result["devices_lost"]) or "none",
+            "fault": result["fault"] or "none",
+        }
         output.table(list((result | lost).items()))
     # A loop that ticks and waits to be armed has not failed; one that was to arm itself and could not has.
     return 1 if result["fault"] or (args.arm_after is not None and "not_armed" in result) else 0

@@ -23,9 +23,9 @@ from typing import Any
 
 from caudal.hal.serial_ports import Port, PortError
 from caudal.onboard.host import realtime
-from caudal.tools.cli.run import add_run_options
 from caudal.tools.common import options, output
 from caudal.tools.common.resources import DEPLOY
+from caudal.tools.common.run_options import add_run_options
 from caudal.tools.config.vehicle import Vehicle, open_scenario, open_vehicle
 from caudal.tools.hil.microbit_program import program
 from caudal.tools.hil.microbit_side import MicrobitSide

@@ -87,6 +87,4 @@ def parts_of(settings: Settings, part: str) -> tuple[str, list[list[str]]]:
         return "sensor", [[name for name in found if name]] if any(found) else []
     if part in ("servo", "thruster"):
         return "actuator", [[channel.name] for channel in settings.actuators if channel.map == part]
-    return "sensor", [
-        [channel.name] for channel in settings.sensors if channel.name.startswith(part)
-    ]
+    return "sensor", [[channel.name] for channel in settings.sensors if channel.name.startswith(part)]

@@ -36,9 +36,7 @@ class Check(Protocol):
         """All violations of a run whose recorder is closed; `failed` is why it stopped, if it did."""
 
 
-def run_simulated(
-    args: argparse.Namespace, check: Callable[[Simulation], Check], on_link: OnLink
-) -> int:
+def run_simulated(args: argparse.Namespace, check: Callable[[Simulation], Check], on_link: OnLink) -> int:
     """A scenario in this process, or a trial of the plant alone. `check` is for runs with faults."""
     vehicle = read_vehicle(open_file(args.vehicle, args.set, args.scenario))
     if args.scenario in vehicle.trials:

@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeVar
 from caudal.hal.emulated.wiring import EmulatedDriver
 from caudal.hal.sim import SimDriver
 from caudal.onboard.core.loop import Loop
-from caudal.onboard.log.recorder import TopicWriter, LogWriter
+from caudal.onboard.log.recorder import LogWriter, TopicWriter
 from caudal.onboard.run.arming import Notify, ignore
 from caudal.onboard.run.session import Session
 from caudal.onboard.tables.read import Scenario
