@@ -1,12 +1,11 @@
 """The controller side of a HIL link, on MicroPython's unix port.
 
-    micropython deploy/mcu/bench_controller.py SETTINGS.json SCENARIO DIGEST LINE
+    micropython deploy/mcu/bench_controller.py FOLDER LINE
 
-SETTINGS.json holds the plain settings of a vehicle file (onboard/vehicles.py); LINE is a serial device or a
+FOLDER holds vehicle_image.py, a board's settings (tools/deploy/mcu_image.py); LINE is a serial device or a
 pseudo-terminal in raw mode.
 """
 
-import json
 import select
 import sys
 
@@ -35,11 +34,13 @@ class FilePort:
         self._file.write(memoryview(buffer)[:count])
 
 
-def main(settings_path: str, scenario: str, digest: str, line: str) -> int:
+def main(folder: str, line: str) -> int:
     """Serves one plant; 1 if the controller rejects it."""
-    with open(settings_path) as file:
-        settings = json.load(file)
-    controller = Controller(settings, settings["scenarios"][scenario], digest, FilePort(line))
+    sys.path.insert(0, folder)
+    from vehicle_image import IMAGE
+
+    scenario = IMAGE.settings.scenarios[IMAGE.scenario]
+    controller = Controller(IMAGE.settings, scenario, IMAGE.digest, FilePort(line))
     controller.serve(2000)
     if controller.refusal:
         print(controller.refusal)
@@ -48,4 +49,4 @@ def main(settings_path: str, scenario: str, digest: str, line: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4]))
+    sys.exit(main(sys.argv[1], sys.argv[2]))

@@ -1,4 +1,4 @@
-"""From a board's plain [mcu] settings (hal/tables/mcu.py) to its driver. `machine` is passed in. Portable."""
+"""Builds a microcontroller's driver from its [mcu] table (hal/tables/mcu.py). `machine` is passed in. Portable."""
 
 from caudal.hal.core.number_line import NumberLine
 from caudal.hal.mcu.driver import McuDriver
@@ -6,46 +6,60 @@ from caudal.hal.mcu.port import build_uart
 from caudal.hal.mcu.pulses import PulsePins
 from caudal.hal.mcu.sources import AnalogPin, LineField, Register, SwitchPin
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-def build_driver(settings, mcu, machine):
-    """The driver of a vehicle's channels on this board's pins."""
+    from caudal.hal.core.build import BoardSettings
+    from caudal.hal.mcu.driver import Source
+    from caudal.hal.mcu.sources import I2c, Pin
+    from caudal.hal.tables import mcu as tables
+
+
+def build_driver(settings: "BoardSettings", mcu: "tables.Mcu", machine: "Any") -> McuDriver:
+    """The driver of a vehicle's channels on the pins and buses of a board."""
     i2c = build_i2c(mcu, machine)
-    line = NumberLine(build_uart(mcu["line"], machine), mcu["line"]["fields"]) if mcu["line"] else None
+    line = NumberLine(build_uart(mcu.line, machine), mcu.line.fields) if mcu.line else None
     pwms = [
-        machine.PWM(machine.Pin(mcu["pulse"][actuator["name"]]), freq=mcu["pulse_hz"], duty_ns=0)
-        for actuator in settings["actuators"]
+        machine.PWM(machine.Pin(mcu.pulse[actuator.name]), freq=mcu.pulse_hz, duty_ns=0)
+        for actuator in settings.actuators
     ]
-    sources = [
-        build_source(mcu["sensor"].get(sensor["name"]), i2c, line, machine) for sensor in settings["sensors"]
-    ]
+    sources = [build_source(mcu.sensor.get(sensor.name), i2c, line, machine) for sensor in settings.sensors]
     return McuDriver(PulsePins(pwms), sources, line)
 
 
-def build_i2c(mcu, machine):
-    """The bus, with its devices set up as the file says."""
-    wires = mcu["i2c"]
-    if not wires:
+def build_i2c(mcu: "tables.Mcu", machine: "Any") -> "I2c | None":
+    """The I2C bus, its devices configured by [mcu] setup; None without a bus."""
+    table = mcu.i2c
+    if not table:
         return None
-    scl, sda = machine.Pin(wires["scl"]), machine.Pin(wires["sda"])
-    i2c = machine.I2C(wires["id"], scl=scl, sda=sda, freq=wires["frequency_hz"])
-    for write in mcu["setup"]:
-        i2c.writeto_mem(write["address"], write["register"], bytes([write["value"]]))
+    scl, sda = machine.Pin(table.scl), machine.Pin(table.sda)
+    i2c: I2c = machine.I2C(table.id, scl=scl, sda=sda, freq=table.frequency_hz)
+    for write in mcu.setup:
+        i2c.writeto_mem(write.address, write.register, bytes([write.value]))
     return i2c
 
 
-def build_source(place, i2c, line, machine):
-    if place is None:
+def build_source(
+    table: "tables.Place | None", i2c: "I2c | None", line: "NumberLine | None", machine: "Any"
+) -> "Source | None":
+    """The source of a sensor's counts; None for a sensor that is not fitted."""
+    if table is None:
         return None
-    if place["on"] == "adc":
-        return AnalogPin(machine.ADC(machine.Pin(place["pin"])))
-    if place["on"] == "pin":
-        return SwitchPin(build_input(place, machine), place["inverted"])
-    if place["on"] == "line":
-        return LineField(line, place["field"])
-    little = place["order"] == "little"
-    return Register(i2c, place["address"], place["register"], place["bytes"], little, place["signed"])
+    if table.on == "adc":
+        return AnalogPin(machine.ADC(machine.Pin(table.pin)))
+    if table.on == "pin":
+        return SwitchPin(build_input(table, machine), table.inverted)
+    if line and table.on == "line":
+        return LineField(line, table.field)
+    if i2c and table.on == "i2c":
+        little = table.order == "little"
+        return Register(i2c, table.address, table.register, table.bytes, little, table.signed)
+    return None
 
 
-def build_input(place, machine):
-    pull = {"up": machine.Pin.PULL_UP, "down": machine.Pin.PULL_DOWN, "none": None}[place["pull"]]
-    return machine.Pin(place["pin"], machine.Pin.IN, pull)
+def build_input(table: "tables.Input", machine: "Any") -> "Pin":
+    """A digital input pin."""
+    pull = {"up": machine.Pin.PULL_UP, "down": machine.Pin.PULL_DOWN, "none": None}[table.pull]
+    pin: Pin = machine.Pin(table.pin, machine.Pin.IN, pull)
+    return pin

@@ -1,25 +1,43 @@
-"""A board's serial lines, on machine.UART; one as a port of the bench wire. Portable: MicroPython.
-
-A port has `read(buffer, timeout_ms) -> count` and `write(buffer, count)`.
-"""
+"""Serial ports of a board, on machine.UART, and one as the port of a HIL link. Portable: MicroPython."""
 
 import time
 
-_WAIT_US = 100  # between two looks at an empty line: about a byte at 115,200 baud
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+
+    from caudal.hal.core import number_line
+    from caudal.hal.tables import mcu as tables
+
+    class Uart(number_line.Uart, Protocol):
+        """The part of machine.UART that a HIL link needs."""
+
+        def write(self, buffer: memoryview) -> object:
+            """Sends bytes."""
 
 
-def build_uart(wires, machine):
-    if wires["tx"] is None and wires["rx"] is None:
-        return machine.UART(wires["id"], baudrate=wires["baud"])
-    pins = {key: machine.Pin(wires[key]) for key in ("tx", "rx") if wires[key] is not None}
-    return machine.UART(wires["id"], baudrate=wires["baud"], **pins)
+_WAIT_US = 100  # between two reads of an empty UART: about a byte at 115,200 baud
+
+
+def build_uart(table: "tables.Uart", machine: "Any") -> "Uart":
+    """The UART of a table, on its pins or on the board's default pins."""
+    pins = {}
+    if table.tx is not None:
+        pins["tx"] = machine.Pin(table.tx)
+    if table.rx is not None:
+        pins["rx"] = machine.Pin(table.rx)
+    uart: Uart = machine.UART(table.id, baudrate=table.baud, **pins)
+    return uart
 
 
 class UartPort:
-    def __init__(self, uart):
+    """A UART with a read timeout."""
+
+    def __init__(self, uart: "Uart") -> None:
         self._uart = uart
 
-    def read(self, buffer, timeout_ms):
+    def read(self, buffer: bytearray, timeout_ms: int) -> int:
+        """Receives into the buffer; the number of bytes, 0 after the timeout."""
         start_ms = time.ticks_ms()  # type: ignore[attr-defined]
         while True:
             count = self._uart.any()
@@ -29,5 +47,6 @@ class UartPort:
                 return 0
             time.sleep_us(_WAIT_US)  # type: ignore[attr-defined]
 
-    def write(self, buffer, count):
+    def write(self, buffer: bytearray, count: int) -> None:
+        """Sends `count` bytes of the buffer."""
         self._uart.write(memoryview(buffer)[:count])

@@ -1,7 +1,4 @@
-"""What tables of a vehicle file are declared with: ranges of numbers, tables whose keys are all known, named tables.
-
-CPython only.
-"""
+"""Types that tables of a vehicle file are declared with: ranges of numbers, tables, named tables. CPython only."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
@@ -36,8 +33,12 @@ class Table(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tru
         return [key for key in (*self.__struct_fields__, self.__struct_config__.tag_field) if key]
 
 
+class Kind(Table, tag_field="kind", kw_only=True, frozen=True):
+    """A table whose `kind` decides which keys it has."""
+
+
 class Named(Table, kw_only=True, frozen=True):
-    """A table that stands under its name, as [actuator.NAME]; the reader fills the name in."""
+    """A table with a name, as [actuator.NAME]; the reader fills the name in."""
 
     name: str = filled_in("name", "")
 
@@ -46,7 +47,7 @@ NamedTable = TypeVar("NamedTable", bound=Named)
 
 
 def named(tables: Mapping[str, NamedTable]) -> list[NamedTable]:
-    """Tables in file order, each with its name: a microcontroller's dictionaries have no order."""
+    """Tables in file order, each with its name; a microcontroller's dictionaries have no order."""
     return [msgspec.structs.replace(table, name=name) for name, table in tables.items()]
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta
 
-from caudal.sim_plant.tables.types import Kind, Number, Positive, Table
+from caudal.hal.tables.types import Kind, Number, Positive, Table
 
 if TYPE_CHECKING:
     from caudal.sim_plant.tables.tree import Body

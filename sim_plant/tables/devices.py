@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from caudal.sim_plant.tables.types import AtLeastZero, Kind, Number, Positive
+from caudal.hal.tables.types import Kind, NotNegative, Number, Positive
 from caudal.sim_plant.tables.water import ORIGIN, Three
 
 PulseUs = Annotated[int, Meta(ge=500, le=2500)]
@@ -23,14 +23,14 @@ class Servo(Kind, tag="servo", kw_only=True, frozen=True):
     direction: Side = 1  # as mounted
     travel_rad: Annotated[float, Meta(gt=0, le=3.2)]  # mechanical end stop, both sides
     rate_rad_s: Positive  # largest rate
-    lag_s: AtLeastZero = 0.005  # of its position loop; with 0 it moves at full rate to the goal
+    lag_s: NotNegative = 0.005  # of its position loop; with 0 it moves at full rate to the goal
     delay_s: Annotated[float, Meta(ge=0, le=0.25)] = 0.0
-    resolution_us: AtLeastZero = 0.0  # the servo's own step; 0 is as fine as the pulse
+    resolution_us: NotNegative = 0.0  # the servo's own step; 0 is as fine as the pulse
     # On a joint with mode "torque" it applies a torque: a spring to its goal, within these limits.
     torque_n_m: Positive = 1.0  # at standstill; falls to 0 at rate_rad_s
-    stiffness_n_m_rad: AtLeastZero = 0.0
-    damping_n_m_s_rad: AtLeastZero = 0.0
-    backlash_rad: AtLeastZero = 0.0  # of its gear, end to end
+    stiffness_n_m_rad: NotNegative = 0.0
+    damping_n_m_s_rad: NotNegative = 0.0
+    backlash_rad: NotNegative = 0.0  # of its gear, end to end
 
 
 class Thruster(Kind, tag="thruster", kw_only=True, frozen=True):
@@ -45,23 +45,23 @@ class Thruster(Kind, tag="thruster", kw_only=True, frozen=True):
     axis: Three = (1.0, 0.0, 0.0)  # scaled to length 1
     neutral_us: PulseUs = 1500
     direction: Side = 1  # -1: reversed, a pulse counts as its mirror image about neutral_us
-    lag_s: AtLeastZero = 0.0  # of thrust and current
+    lag_s: NotNegative = 0.0  # of thrust and current
     delay_s: Annotated[float, Meta(ge=0, le=0.25)] = 0.0
-    dead_from_s: AtLeastZero | None = None  # a fault: from then on it is off, whatever the pulse
+    dead_from_s: NotNegative | None = None  # a fault: from then on it is off, whatever the pulse
     turn_n_s2: tuple[Positive, Positive] = (0.014, 0.011)  # thrust for 1 (rev/s)2, ahead and back
 
 
 class Valve(Kind, tag="valve", kw_only=True, frozen=True):
     """Proportional valve of a hydraulic chamber: whole microamperes in, chamber pressure out (parts/valves.py)."""
 
-    crack_ua: AtLeastZero  # up to this current it stays shut
+    crack_ua: NotNegative  # up to this current it stays shut
     pa_per_ua: Positive  # above that
-    hysteresis_ua: AtLeastZero = 0.0  # between rising and falling current
+    hysteresis_ua: NotNegative = 0.0  # between rising and falling current
     supply_pa: Pascals  # largest pressure
-    lag_s: AtLeastZero = 0.0  # of the chamber
+    lag_s: NotNegative = 0.0  # of the chamber
     delay_s: Annotated[float, Meta(ge=0, le=0.25)] = 0.0
-    stuck_from_s: AtLeastZero | None = None  # a fault: from then on the spool does not move
-    leak_from_s: AtLeastZero | None = None  # a fault: from then on the chamber leaks ...
+    stuck_from_s: NotNegative | None = None  # a fault: from then on the spool does not move
+    leak_from_s: NotNegative | None = None  # a fault: from then on the chamber leaks ...
     leak_share: Annotated[float, Meta(ge=0, le=1)] = 0.0  # ... and loses this share of its pressure
 
 
@@ -77,7 +77,7 @@ class Release(Kind, tag="release", kw_only=True, frozen=True):
     direction: Side = 1
     opens_rad: Positive
     weight_n: Positive  # in water
-    lag_s: AtLeastZero = 0.0
+    lag_s: NotNegative = 0.0
     delay_s: Annotated[float, Meta(ge=0, le=0.25)] = 0.0
 
 
@@ -86,8 +86,8 @@ class Sensor(Kind, kw_only=True, frozen=True):
 
     rate_hz: Annotated[float, Meta(gt=0, le=1000)]
     drop_out: Annotated[float, Meta(ge=0, le=1)] = 0.0  # probability that a reading is absent
-    drop_from_s: AtLeastZero = 0.0  # one outage: no reading from then on ...
-    drop_for_s: AtLeastZero = 0.0  # ... for this time
+    drop_from_s: NotNegative = 0.0  # one outage: no reading from then on ...
+    drop_for_s: NotNegative = 0.0  # ... for this time
 
 
 class Sonar(Sensor, tag="sonar", kw_only=True, frozen=True):
@@ -100,7 +100,7 @@ class Sonar(Sensor, tag="sonar", kw_only=True, frozen=True):
     beams: Annotated[int, Meta(ge=1, le=181)]
     range_m: Positive
     metres_per_count: Positive
-    noise_m: AtLeastZero = 0.0
+    noise_m: NotNegative = 0.0
 
 
 class Bumper(Sensor, tag="bumper", kw_only=True, frozen=True):
@@ -111,7 +111,7 @@ class Angle(Sensor, kw_only=True, frozen=True):
     """An angle of the base's attitude."""
 
     rad_per_count: Positive
-    noise_rad: AtLeastZero = 0.0
+    noise_rad: NotNegative = 0.0
 
 
 class Heading(Angle, tag="heading", kw_only=True, frozen=True):
@@ -130,8 +130,8 @@ class Rate(Sensor, kw_only=True, frozen=True):
     """One axis of a gyro, base frame."""
 
     rad_s_per_count: Positive
-    noise_rad_s: AtLeastZero = 0.0
-    bias_rad_s: AtLeastZero = 0.0  # standard deviation of the constant bias, which the seed draws
+    noise_rad_s: NotNegative = 0.0
+    bias_rad_s: NotNegative = 0.0  # standard deviation of the constant bias, which the seed draws
 
 
 class YawRate(Rate, tag="yaw_rate", kw_only=True, frozen=True):
@@ -150,8 +150,8 @@ class SurgeAcceleration(Sensor, tag="surge_acceleration", kw_only=True, frozen=T
     """Acceleration along x of the base."""
 
     m_s2_per_count: Positive
-    noise_m_s2: AtLeastZero = 0.0
-    bias_m_s2: AtLeastZero = 0.0  # standard deviation of the constant bias, which the seed draws
+    noise_m_s2: NotNegative = 0.0
+    bias_m_s2: NotNegative = 0.0  # standard deviation of the constant bias, which the seed draws
 
 
 class Depth(Sensor, tag="depth", kw_only=True, frozen=True):
@@ -159,17 +159,17 @@ class Depth(Sensor, tag="depth", kw_only=True, frozen=True):
 
     metres_per_count: Positive
     zero_counts: int = 0
-    noise_m: AtLeastZero = 0.0
+    noise_m: NotNegative = 0.0
 
 
 class Position(Sensor, kw_only=True, frozen=True):
     """A position as an overhead camera measures it, through the waves of the surface (Liu and Hu eq. 1)."""
 
     metres_per_count: Positive
-    noise_m: AtLeastZero = 0.0
-    wave_amplitude_m: AtLeastZero = 0.0
+    noise_m: NotNegative = 0.0
+    wave_amplitude_m: NotNegative = 0.0
     wave_length_m: Positive = 1.0
-    wave_hz: AtLeastZero = 0.0
+    wave_hz: NotNegative = 0.0
 
 
 class PositionX(Position, tag="position_x", kw_only=True, frozen=True):
@@ -194,7 +194,7 @@ class JointAngle(Sensor, tag="joint", kw_only=True, frozen=True):
     joint: str
     rad_per_count: Positive
     zero_counts: int = 0
-    noise_rad: AtLeastZero = 0.0
+    noise_rad: NotNegative = 0.0
 
 
 class Stroke(Sensor, tag="stroke", kw_only=True, frozen=True):
@@ -202,7 +202,7 @@ class Stroke(Sensor, tag="stroke", kw_only=True, frozen=True):
 
     joint: str
     metres_per_count: Positive
-    noise_m: AtLeastZero = 0.0
+    noise_m: NotNegative = 0.0
 
 
 class Pressure(Sensor, tag="pressure", kw_only=True, frozen=True):
@@ -211,7 +211,7 @@ class Pressure(Sensor, tag="pressure", kw_only=True, frozen=True):
     chamber: str  # the valve's name
     pascals_per_count: Positive
     zero_counts: int = 0
-    noise_pa: AtLeastZero = 0.0
+    noise_pa: NotNegative = 0.0
 
 
 class Turns(Sensor, tag="turns", kw_only=True, frozen=True):
@@ -219,14 +219,14 @@ class Turns(Sensor, tag="turns", kw_only=True, frozen=True):
 
     thruster: str
     turns_s_per_count: Positive
-    noise_turns_s: AtLeastZero = 0.0
+    noise_turns_s: NotNegative = 0.0
 
 
 class Battery(Sensor, tag="battery", kw_only=True, frozen=True):
     """Voltage of `plant.battery` under load."""
 
     volts_per_count: Positive
-    noise_v: AtLeastZero = 0.0
+    noise_v: NotNegative = 0.0
 
 
 class Steady(Sensor, tag="steady", kw_only=True, frozen=True):
@@ -235,7 +235,7 @@ class Steady(Sensor, tag="steady", kw_only=True, frozen=True):
     value: Number
     per_count: Positive
     zero_counts: int = 0
-    noise: AtLeastZero = 0.0
+    noise: NotNegative = 0.0
 
 
 AnySensor = (

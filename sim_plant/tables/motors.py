@@ -10,8 +10,8 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
+from caudal.hal.tables.types import NotNegative, Number, Positive, Table
 from caudal.sim_plant.tables.devices import Thruster
-from caudal.sim_plant.tables.types import AtLeastZero, Number, Positive, Table
 
 
 class Curve(Table, kw_only=True, frozen=True):
@@ -20,7 +20,7 @@ class Curve(Table, kw_only=True, frozen=True):
     battery_v: Positive
     pulses_us: Annotated[list[Annotated[float, Meta(ge=500, le=2500)]], Meta(min_length=2)]
     forces_n: list[Number]
-    currents_a: list[AtLeastZero]
+    currents_a: list[NotNegative]
 
 
 class Motor(Table, kw_only=True, frozen=True):
@@ -43,8 +43,8 @@ class BatteryPack(Table, kw_only=True, frozen=True):
     """The battery: its voltage sags with the current, and falls in a straight line with the charge drawn."""
 
     volts: Positive  # full, without a load
-    resistance_ohm: AtLeastZero = 0.0  # of cells and leads
-    hotel_a: AtLeastZero = 0.0  # current of everything except the thrusters
+    resistance_ohm: NotNegative = 0.0  # of cells and leads
+    hotel_a: NotNegative = 0.0  # current of everything except the thrusters
     capacity_ah: Positive | None = None  # without it the battery never runs down
     volts_empty: Positive | None = None  # without a load, when the capacity is drawn
 

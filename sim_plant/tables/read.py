@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, field
 
+from caudal.hal.tables.types import NotNegative, Number, Positive, Table
 from caudal.sim_plant.tables.devices import (
     AnySensor,
     Battery,
@@ -35,7 +36,6 @@ from caudal.sim_plant.tables.skin import SkinPiece, validate_skin
 from caudal.sim_plant.tables.soft_joints import SoftJoint, validate_soft_joints
 from caudal.sim_plant.tables.tree import TreeSpec, scalar_joints, validate_tree
 from caudal.sim_plant.tables.trial import Trial, validate_trial
-from caudal.sim_plant.tables.types import AtLeastZero, Number, Positive, Table
 from caudal.sim_plant.tables.water import ORIGIN, Three
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Strouhal(Table, kw_only=True, frozen=True):
     mass_kg: Positive
     wetted_area_m2: Positive
     number: Annotated[float, Meta(ge=0.05, le=2)] = 0.3
-    turn_rad_per_beat: AtLeastZero = 1.2
+    turn_rad_per_beat: NotNegative = 1.2
     viscosity_m2_s: Positive = 1.12e-6
     density_kg_m3: Positive = 1000.0
     deflection_joints: list[str] = field(default_factory=list)  # the sum of their means is theta_d
@@ -77,10 +77,10 @@ class Hull(Table, kw_only=True, frozen=True):
     head_length_m: Positive
     head_width_m: Positive
     tail_width_m: Positive
-    stern_length_m: AtLeastZero = (
+    stern_length_m: NotNegative = (
         0.0  # of the tail's box before its first joint; without joints, of the whole box
     )
-    keel_m: AtLeastZero = 0.0
+    keel_m: NotNegative = 0.0
     # of a tree: its joints, front to tip; positive angles bend to port
     tail: list[TailLink] = field(default_factory=list)
 
@@ -92,10 +92,10 @@ class Tether(Table, kw_only=True, frozen=True):
     x_m: Number
     y_m: Number
     depth_m: Number = 0.0
-    slack_m: AtLeastZero  # its length: nearer to its end it does not pull
-    stiffness_n_per_m: AtLeastZero = 0.0  # beyond that
-    drag_n_s_per_m: AtLeastZero = 0.0  # against the motion of at_m through the water
-    twist_n_m_per_rad: AtLeastZero = 0.0  # back to the heading at the start, whole turns included
+    slack_m: NotNegative  # its length: nearer to its end it does not pull
+    stiffness_n_per_m: NotNegative = 0.0  # beyond that
+    drag_n_s_per_m: NotNegative = 0.0  # against the motion of at_m through the water
+    twist_n_m_per_rad: NotNegative = 0.0  # back to the heading at the start, whole turns included
 
 
 class PlantSpec(Table, kw_only=True, frozen=True):
@@ -103,7 +103,7 @@ class PlantSpec(Table, kw_only=True, frozen=True):
 
     model: Literal["strouhal", "tree"]
     step_us: Annotated[int, Meta(ge=100, le=20_000)] = 2000
-    depth_m: AtLeastZero = 0.0  # at the start
+    depth_m: NotNegative = 0.0  # at the start
     afloat: bool = False  # a tree starts in its equilibrium, not at depth_m
     hull: Hull | None = None  # without one it collides with nothing
     skin: list[SkinPiece] = field(default_factory=list)  # of a tree: the points whose clearance is measured
@@ -174,10 +174,10 @@ class Target(Table, kw_only=True, frozen=True):
     x_m: Number
     y_m: Number
     path: Literal["still", "circle", "line"] = "still"
-    speed_m_s: AtLeastZero = 0.0
-    radius_m: AtLeastZero = 0.0  # of the circle
+    speed_m_s: NotNegative = 0.0
+    radius_m: NotNegative = 0.0  # of the circle
     heading_deg: Number = 0.0  # of the line; where on the circle it starts
-    length_m: AtLeastZero = 0.0  # of the line
+    length_m: NotNegative = 0.0  # of the line
 
 
 class WorldSpec(Table, kw_only=True, frozen=True):
@@ -190,7 +190,7 @@ class WorldSpec(Table, kw_only=True, frozen=True):
     spheres: list[Sphere] = field(default_factory=list)
     vehicles: Annotated[int, Meta(ge=1, le=1000)] = 1
     start: list[Pose] | None = None
-    start_clearance_m: AtLeastZero = 0.35  # to everything else, of start poses that the seed draws
+    start_clearance_m: NotNegative = 0.35  # to everything else, of start poses that the seed draws
     target: Target | None = None
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from caudal.sim_plant.tables.types import Positive, Table
+from caudal.hal.tables.types import Positive, Table
 from caudal.sim_plant.tables.water import Three
 
 

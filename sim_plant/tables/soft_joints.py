@@ -8,9 +8,9 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
+from caudal.hal.tables.types import NotNegative, Number, Positive, Table
 from caudal.sim_plant.tables.devices import Pascals
 from caudal.sim_plant.tables.tree import TreeSpec
-from caudal.sim_plant.tables.types import AtLeastZero, Number, Positive, Table
 
 JOINT_KINDS = (("prismatic", "x"), ("revolute", "y"), ("revolute", "z"), ("prismatic", "x"))
 PerPascal = Annotated[float, Meta(ge=0, le=1.0)]
@@ -32,11 +32,11 @@ class SoftJoint(Table, kw_only=True, frozen=True):
     length_m: Positive  # straight and without pressure
     stretch_m_per_pa: PerPascal  # by the mean pressure
     bend_rad_per_pa: PerPascal  # by one chamber's pressure
-    gain_two: AtLeastZero = 0.0  # additional share of bend by two chambers at two_pa, compared with one
+    gain_two: NotNegative = 0.0  # additional share of bend by two chambers at two_pa, compared with one
     two_pa: Pascals = 0.3e6
     stiffness_n_m_rad: Positive  # of each bend, up to soft_pa in two chambers
     stiff_share: Positive = 1.0  # times that, from stiff_pa
-    soft_pa: AtLeastZero = 0.1e6
+    soft_pa: NotNegative = 0.1e6
     stiff_pa: Pascals = 0.5e6
     axial_n_per_m: Positive  # of each of the prismatic joints
 

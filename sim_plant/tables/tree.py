@@ -16,12 +16,12 @@ from msgspec import Meta, field
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from caudal.hal.tables.types import Kind, NotNegative, Number, Positive, Table
 from caudal.sim_plant.tables.closures import AnyClosure, validate_closures
-from caudal.sim_plant.tables.types import AtLeastZero, Kind, Number, Positive, Table
 from caudal.sim_plant.tables.water import ORIGIN, Edge, Foil, Jonswap, Slender, Three, Wave, validate_water
 
 Six = tuple[Number, Number, Number, Number, Number, Number]
-SixAtLeastZero = tuple[AtLeastZero, AtLeastZero, AtLeastZero, AtLeastZero, AtLeastZero, AtLeastZero]
+SixAtLeastZero = tuple[NotNegative, NotNegative, NotNegative, NotNegative, NotNegative, NotNegative]
 TRIANGLE = 1e-9  # share of the largest moment by which rounded moments may violate the triangle inequality
 
 
@@ -39,8 +39,8 @@ class Joint(Table, kw_only=True, frozen=True):
     axis: Three = (0.0, 0.0, 1.0)  # in the joint's frame; scaled to length 1
     at_m: Three = ORIGIN
     rpy_deg: Three = ORIGIN
-    stiffness: AtLeastZero = 0.0
-    damping: AtLeastZero = 0.0
+    stiffness: NotNegative = 0.0
+    damping: NotNegative = 0.0
     rest: Number = 0.0
 
 
@@ -109,7 +109,7 @@ class Body(Table, kw_only=True, frozen=True):
     """A body of a tree, its joint to its parent, and what the water does to it."""
 
     name: str
-    mass_kg: AtLeastZero
+    mass_kg: NotNegative
     com_m: Three = ORIGIN
     inertia_kg_m2: Six | None = None  # ixx, iyy, izz, ixy, ixz, iyz about the centre of mass, body axes
     parent: str | None = None
@@ -130,7 +130,7 @@ class Body(Table, kw_only=True, frozen=True):
 class TreeSpec(Table, kw_only=True, frozen=True):
     """Table `plant.tree`."""
 
-    gravity_m_s2: AtLeastZero = 9.81
+    gravity_m_s2: NotNegative = 9.81
     density_kg_m3: Positive = 1000.0
     water: Literal["full", "buoyant", "none"] = "full"  # all its forces, buoyancy alone, or none
     current_m_s: Three = ORIGIN  # of the water, world axes

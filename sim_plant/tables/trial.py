@@ -10,15 +10,15 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
+from caudal.hal.tables.types import Kind, NotNegative, Number, Positive, Table
 from caudal.sim_plant.tables.tree import TreeSpec, scalar_joints
-from caudal.sim_plant.tables.types import AtLeastZero, Kind, Number, Positive, Table
 
 
 class _Wave(Kind, kw_only=True, frozen=True):
     """What a travelling and a frozen wave share."""
 
     joints: Annotated[list[str], Meta(min_length=1)]
-    places_m: Annotated[list[AtLeastZero], Meta(min_length=1)]  # of the joints, from the snout
+    places_m: Annotated[list[NotNegative], Meta(min_length=1)]  # of the joints, from the snout
     length_m: Positive
     waves: Number  # on that length
     growth_per_m: Number = 0.0

@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from caudal.sim_plant.tables.types import AtLeastZero, Kind, Number, Positive, Table
+from caudal.hal.tables.types import Kind, NotNegative, Number, Positive, Table
 
 Three = tuple[Number, Number, Number]
 ORIGIN = (0.0, 0.0, 0.0)
@@ -32,7 +32,7 @@ class Foil(Table, kw_only=True, frozen=True):
     area_m2: Positive
     chord_m: Positive | None = None
     cn: Positive = 1.2
-    ct: AtLeastZero = 0.1
+    ct: NotNegative = 0.1
     stall_deg: Annotated[float, Meta(gt=0, le=40)] = 30.0
     suction: Annotated[float, Meta(ge=0, le=1)] = 0.0
     lag: bool = False
@@ -53,15 +53,15 @@ class Slender(Table, kw_only=True, frozen=True):
     from_m: Three
     to_m: Three
     diameter_m: Positive
-    cn: AtLeastZero = 1.0  # for the area diameter x length
-    ct: AtLeastZero = 0.01  # for the area pi x diameter x length
+    cn: NotNegative = 1.0  # for the area diameter x length
+    ct: NotNegative = 0.01  # for the area pi x diameter x length
     points: Annotated[int, Meta(ge=1, le=16)] = 3
 
 
 class Wave(Table, kw_only=True, frozen=True):
     """A long-crested wave on deep water; heading is its direction of travel, from world x towards y."""
 
-    amplitude_m: AtLeastZero
+    amplitude_m: NotNegative
     period_s: Annotated[float, Meta(ge=0.05, le=1000)]
     heading_deg: Number = 0.0
     phase_deg: Number = 0.0  # 0: a crest at the world's origin at time 0

@@ -1,14 +1,14 @@
 """How many bytes of heap each part of a tick takes, by gc.mem_alloc with the collector off. MicroPython only.
 
-    micropython tests/mcu/allocation.py SETTINGS.json SCENARIO
+    micropython tests/mcu/allocation.py FOLDER
 
-Prints lines of part and bytes a tick: sense, each stage that runs every tick, gate, act, and `tick`, a whole
-one between two ticks of guidance. `thousand` is the sum over a thousand ticks, from 2 s on, guidance among them, with
-readings all over their ranges and gaps among them. The driver here allocates nothing.
+FOLDER holds vehicle_image.py, a board's settings. Prints lines of part and bytes per tick: sense, each stage that runs
+every tick, monitor, limiter, act, and `tick`, a whole one between two ticks of guidance. `thousand` is the sum over a
+thousand ticks from 2 s on, with guidance, and with readings all over their ranges, some absent. The driver here
+allocates nothing.
 """
 
 import gc
-import json
 import sys
 
 HERE = __file__.rsplit("/", 1)[0] if "/" in __file__ else "."
@@ -21,11 +21,11 @@ TICKS = 90
 
 class StillDriver:
     def __init__(self, sensors):
-        self._counts = [s["low_count"] // 2 + s["high_count"] // 2 for s in sensors]
-        self._low = [s["low_count"] for s in sensors]
-        # over their whole range, but for what would bring the vehicle up for good
+        self._counts = [s.low_count // 2 + s.high_count // 2 for s in sensors]
+        self._low = [s.low_count for s in sensors]
+        # over their whole range, except those that would make the vehicle surface
         steady = ("leak", "battery", "housing_temperature", "housing_pressure")
-        self._span = [0 if s["name"] in steady else s["high_count"] - s["low_count"] + 1 for s in sensors]
+        self._span = [0 if s.name in steady else s.high_count - s.low_count + 1 for s in sensors]
         self.moving = False
         self._tick = 0
 
@@ -35,7 +35,7 @@ class StillDriver:
         while i < len(counts):
             counts[i] = self._counts[i]
             if self.moving and self._span[i]:
-                # at another pace each, and now and then not at all
+                # each at its own rate, sometimes absent
                 counts[i] = self._low[i] + (self._tick * (97 + 2 * i)) % self._span[i]
                 if (self._tick + i) % 40 == 0:
                     counts[i] = None
@@ -46,7 +46,7 @@ class StillDriver:
 
 
 def bytes_per_call(call, argument, times=TICKS):
-    """Mean over many calls; the loop around them and the reading of the heap are taken off."""
+    """Mean over many calls."""
     gc.collect()
     gc.disable()
     before = gc.mem_alloc()
@@ -64,15 +64,17 @@ def nothing(argument):
 
 
 def half(argument):
-    """A float, to see that it is seen."""
+    """A float, which must show in the measurement."""
     return argument / 2
 
 
-def run(path, scenario):
-    with open(path) as file:
-        settings = json.load(file)
-    driver = StillDriver(settings["sensors"])
-    loop = build_loop(settings, settings["scenarios"][scenario], driver)
+def run(folder):
+    sys.path.insert(0, folder)
+    from vehicle_image import IMAGE
+
+    settings = IMAGE.settings
+    driver = StillDriver(settings.sensors)
+    loop = build_loop(settings, settings.scenarios[IMAGE.scenario], driver)
     loop.arm()
     for _ in range(201):  # gait settled, next guidance tick nine ticks away
         loop.tick()
@@ -98,4 +100,4 @@ def run(path, scenario):
 
 
 if __name__ == "__main__":
-    run(sys.argv[1], sys.argv[2])
+    run(sys.argv[1])

@@ -19,8 +19,7 @@ class Driver:
         self._middle = []
         self._swing = []
         for s in sensors:
-            low = s["low_count"] if "low_count" in s else s["counts"][0]
-            high = s["high_count"] if "high_count" in s else s["counts"][-1]
+            low, high = (s.low_count, s.high_count) if s.map == "linear" else (s.counts[0], s.counts[-1])
             self._middle.append((low + high) // 2)
             self._swing.append(min((high - low) // 8, 200))
         self._tick = 0
@@ -44,9 +43,9 @@ def main(ticks):
 
     del sys.modules["vehicle_image"]
     image = vehicle_image.IMAGE
-    settings = image["settings"]
-    driver = Driver(settings["sensors"])
-    loop = build_loop(settings, settings["scenarios"][image["scenario"]], driver)
+    settings = image.settings
+    driver = Driver(settings.sensors)
+    loop = build_loop(settings, settings.scenarios[image.scenario], driver)
     loop.arm()
     for _ in range(ticks):
         loop.tick()

@@ -1,13 +1,12 @@
 """Runs a vehicle's controller against made-up readings, on MicroPython and CPython alike.
 
-    micropython tests/mcu/lockstep.py SETTINGS.json SCENARIO TICKS
+    micropython tests/mcu/lockstep.py FOLDER TICKS
 
-Prints a checksum of the device outputs of all ticks, how many were not zero, one of the bits of what guidance
-wanted and of what the vehicle believed, in how many ticks it wanted to turn, and the fault if there was one.
-SETTINGS.json holds what onboard/vehicles.py makes of a vehicle file, with the one scenario.
+FOLDER holds vehicle_image.py, a board's settings. Prints a checksum of the device outputs of all ticks, how many were
+not zero, a checksum of the bits of the setpoint and of the estimate, in how many ticks the setpoint was a turn, and
+the fault if there was one.
 """
 
-import json
 import struct
 import sys
 
@@ -21,8 +20,13 @@ VITAL = (
     "turn_rate",
     "roll",
     "roll_rate",
-)  # mostly there, or the failsafes would rest the vehicle all the time
-STEADY = ("leak", "battery", "housing_temperature", "housing_pressure")  # or they would end the run early
+)  # seldom absent, or failsafe rules would stop the vehicle all the time
+STEADY = (
+    "leak",
+    "battery",
+    "housing_temperature",
+    "housing_pressure",
+)  # constant, or they would end the run early
 
 
 class MadeUpDriver:
@@ -30,12 +34,12 @@ class MadeUpDriver:
 
     def __init__(self, sensors, seed):
         self._seed = seed
-        self._low = [s["low_count"] for s in sensors]
-        self._span = [s["high_count"] - s["low_count"] for s in sensors]
-        self._gap = [40 if s["name"] in VITAL else 4 for s in sensors]
+        self._low = [s.low_count for s in sensors]
+        self._span = [s.high_count - s.low_count for s in sensors]
+        self._gap = [40 if s.name in VITAL else 4 for s in sensors]
         self._at = [span // 2 if span > 10000 else self._next(span + 1) for span in self._span]
-        self._steady = [s["name"] in STEADY for s in sensors]
-        self._sweeps = [s["name"].endswith(("_angle", "_turns")) for s in sensors]
+        self._steady = [s.name in STEADY for s in sensors]
+        self._sweeps = [s.name.endswith(("_angle", "_turns")) for s in sensors]
         self._tick = 0
         self.sum = 0
         self.moved = 0
@@ -72,11 +76,13 @@ class MadeUpDriver:
         self.write([0])
 
 
-def run(path, scenario, ticks):
-    with open(path) as file:
-        settings = json.load(file)
-    driver = MadeUpDriver(settings["sensors"], 20)
-    loop = build_loop(settings, settings["scenarios"][scenario], driver)
+def run(folder, ticks):
+    sys.path.insert(0, folder)
+    from vehicle_image import IMAGE
+
+    settings = IMAGE.settings
+    driver = MadeUpDriver(settings.sensors, 20)
+    loop = build_loop(settings, settings.scenarios[IMAGE.scenario], driver)
     loop.arm()
     bits = 0
     turns = 0
@@ -100,4 +106,4 @@ def run(path, scenario, ticks):
 
 
 if __name__ == "__main__":
-    run(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    run(sys.argv[1], int(sys.argv[2]))

@@ -1,6 +1,5 @@
 """The portable core on MicroPython: the same tests, the same commands to the bit, heap budget, no garbage."""
 
-import json
 import re
 import subprocess
 import sys
@@ -9,16 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from caudal.onboard.tables.read import for_board
+from caudal.hal.tables.mcu import Bench
 from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.deploy.mcu_image import settings_module
 
 PROJECT = Path(__file__).resolve().parents[2]
 # The smallest heap measured, plus a quarter, on the 64-bit unix port (words of 8 bytes; most boards have 4).
-# It holds the modules compiled from source, the settings read from JSON, the controller and its garbage.
-HEAP_BUDGET_KB = {
-    "cruise": 290,
-    "pool": 410,
-}  # measured: 224 to 232, 248 to 328: words of 8 bytes, and sources
+# It holds the modules and settings compiled from source, the controller and its garbage.
+HEAP_BUDGET_KB = {"cruise": 340, "pool": 340}  # measured: 272, 256: words of 8 bytes, and sources
 HEAP_STEP_KB = 8
 
 
@@ -30,18 +27,17 @@ CREDULOUS = (
 
 
 @pytest.fixture(scope="session")
-def settings_file(tmp_path_factory) -> Callable[..., str]:
-    """A vehicle's settings as plain JSON, with one scenario, as a board would be sent them."""
-    folder = tmp_path_factory.mktemp("settings")
+def settings_folder(tmp_path_factory) -> Callable[..., str]:
+    """A folder with vehicle_image.py: a vehicle's settings with one scenario, as a board has them."""
     made: dict[tuple[str, ...], str] = {}
 
     def make(vehicle: str, scenario: str, *overrides: str) -> str:
         key = (vehicle, scenario, *overrides)
         if key not in made:
             opened, _, _ = open_scenario(vehicle, list(overrides), scenario)
-            path = folder / f"{len(made)}.json"
-            path.write_text(json.dumps(for_board(opened.settings, scenario)))
-            made[key] = str(path)
+            folder = tmp_path_factory.mktemp("settings")
+            (folder / "vehicle_image.py").write_text(settings_module(opened, scenario, Bench()))
+            made[key] = str(folder)
         return made[key]
 
     return make
@@ -84,12 +80,12 @@ def test_the_runner_tells_a_failing_test_by_name_and_exit_code(micropython, tmp_
     ],
 )
 def test_micropython_and_cpython_give_the_same_commands_to_the_bit(
-    micropython, settings_file, vehicle, scenario, overrides, ticks
+    micropython, settings_folder, vehicle, scenario, overrides, ticks
 ):
     lines = {}
     for runtime in (micropython, sys.executable):
-        path = settings_file(vehicle, scenario, *overrides)
-        done = run(runtime, "tests/mcu/lockstep.py", path, scenario, str(ticks))
+        folder = settings_folder(vehicle, scenario, *overrides)
+        done = run(runtime, "tests/mcu/lockstep.py", folder, str(ticks))
         assert done.returncode == 0, done.stdout + done.stderr
         lines[runtime] = done.stdout.strip()
     print(f"{vehicle} {scenario}, {ticks} ticks: {lines[micropython]}")
@@ -100,8 +96,8 @@ def test_micropython_and_cpython_give_the_same_commands_to_the_bit(
 
 
 @pytest.mark.parametrize("scenario", ["cruise", "pool"])
-def test_the_controller_runs_in_a_heap_below_its_budget(micropython, settings_file, scenario):
-    command = ("tests/mcu/lockstep.py", settings_file("fish", scenario), scenario, "500")
+def test_the_controller_runs_in_a_heap_below_its_budget(micropython, settings_folder, scenario):
+    command = ("tests/mcu/lockstep.py", settings_folder("fish", scenario), "500")
     roomy = run(micropython, *command).stdout
     assert roomy.strip().endswith("fault None")
 
@@ -129,11 +125,11 @@ def test_the_controller_runs_in_a_heap_below_its_budget(micropython, settings_fi
     ],
 )
 def test_a_thousand_ticks_by_the_clock_allocate_nothing(
-    micropython, micropython_32_bit, settings_file, vehicle, scenario, overrides
+    micropython, micropython_32_bit, settings_folder, vehicle, scenario, overrides
 ):
     """Guidance, the depth's and the shells' and the neck's control among them, whatever the readings are."""
     for runtime in (micropython, micropython_32_bit):
-        done = run(runtime, "tests/mcu/allocation.py", settings_file(vehicle, scenario, *overrides), scenario)
+        done = run(runtime, "tests/mcu/allocation.py", settings_folder(vehicle, scenario, *overrides))
         assert done.returncode == 0, done.stdout + done.stderr
         taken = {part: float(count) for part, count in (line.split() for line in done.stdout.splitlines())}
         assert taken.pop("float") > 0  # the measurement does see an allocation

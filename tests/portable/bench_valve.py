@@ -1,34 +1,9 @@
 """A valve and its chamber in whole numbers, so that every runtime sees the same: dead-band, play, lag, noise."""
 
-from bench_vehicle import Table
-
 PA_PER_COUNT = 25
 LAG_MS = 120
 _KEEP_BITS = 20
 _SHARE = 8702  # of the way to its target that a chamber of 120 ms goes in a millisecond, in 2**-20
-
-
-def valve(name="valve", **changes):
-    """Settings of a valve that is said to open at 120 mA; its loop answers an error five times as hard."""
-    settings = {
-        "name": name,
-        "map": "valve",
-        "port": 0,
-        "crack_ua": 120000,
-        "ua_per_pa": 0.5,
-        "high_ua": 600000,
-        "min_pa": 0.0,
-        "max_pa": 800000.0,
-        "slew_pa_s": 1e6,
-        "safe_pa": "off",
-        "pressure": "chamber",
-        "kp": 2.5,
-        "ki": 25.0,
-        "trim_ua": 40000,
-        "feedback": "",
-    }
-    settings.update(changes)
-    return Table(**settings)
 
 
 class BenchValve:

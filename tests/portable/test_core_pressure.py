@@ -3,8 +3,8 @@
 import gc
 import sys
 
-from bench_valve import PA_PER_COUNT, BenchValve, valve
-from bench_vehicle import BenchDriver, Table, sensor
+from bench_valve import PA_PER_COUNT, BenchValve
+from bench_vehicle import BenchDriver, Table, sensor, valve
 
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import to_q14

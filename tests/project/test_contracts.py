@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from caudal.onboard import vehicles
+from caudal.tools.deploy.mcu_image import without_typing
 from tests.conftest import ROOT
 
 # What a microcontroller needs of the project. Everything else under onboard and hal needs CPython.
@@ -33,7 +34,7 @@ def sources(*folders: str) -> list[Path]:
 
 def imported(path: Path) -> set[str]:
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(without_typing(path.read_text()))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

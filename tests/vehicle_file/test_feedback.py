@@ -1,4 +1,4 @@
-"""Who hears an actuator: what does not fit is one sentence, and what is left open is filled in."""
+"""Feedback of actuators: a wrong key is one sentence, an open one gets its default."""
 
 import pytest
 
@@ -27,13 +27,13 @@ WRONG = [
 
 
 @pytest.mark.parametrize("vehicle, override, key, words", WRONG)
-def test_what_does_not_fit_is_one_sentence(capsys, vehicle, override, key, words):
+def test_wrong_feedback_is_reported_in_one_sentence(capsys, vehicle, override, key, words):
     assert main(["check", vehicle, "--set", override]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and key in said and words in said, said
 
 
-def test_a_thruster_that_is_heard_says_what_its_turns_push(capsys, tmp_path):
+def test_a_thruster_with_feedback_needs_turn_n_s2(capsys, tmp_path):
     text = (ROOT / "onboard" / "vehicles" / "rov.toml").read_text()
     (tmp_path / "rov.toml").write_text(text.replace("turn_n_s2 = [0.014, 0.011]\n", "", 1))
     assert main(["check", str(tmp_path / "rov.toml")]) == 2
@@ -42,24 +42,21 @@ def test_a_thruster_that_is_heard_says_what_its_turns_push(capsys, tmp_path):
 
 
 def channel(vehicle: str, name: str, *overrides: str):
-    settings = open_vehicle(vehicle, list(overrides)).settings
-    return next(a for a in settings["actuators"] if a["name"] == name), settings
+    return next(a for a in open_vehicle(vehicle, list(overrides)).settings.actuators if a.name == name)
 
 
-def test_what_the_file_leaves_open_is_filled_in_and_what_nobody_hears_is_left_out():
-    servo, _ = channel("ray", "left_fin", "actuator.left_fin.feedback=caudal_angle")
-    assert (servo["lag_s"], servo["found_s"]) == (0.02, 0.3) and servo["off_rad"] == pytest.approx(0.16)
-    deaf, _ = channel("ray", "left_fin")
-    assert not {"feedback", "lag_s", "found_s", "off_rad"} & deaf.keys()
-    valve, _ = channel("hybrid", "aft_a")
-    assert valve["feedback"] == valve["pressure"] == "aft_a_pressure"
+def test_feedback_keys_get_defaults_only_with_a_feedback_sensor():
+    servo = channel("ray", "left_fin", "actuator.left_fin.feedback=caudal_angle")
+    assert (servo.lag_s, servo.found_s) == (0.02, 0.3) and servo.off_rad == pytest.approx(0.16)
+    without = channel("ray", "left_fin")
+    assert not (without.feedback or without.lag_s or without.found_s or without.off_rad)
+    valve = channel("hybrid", "aft_a")
+    assert valve.feedback == valve.pressure == "aft_a_pressure"
 
 
-def test_the_rows_look_at_those_that_are_heard_and_at_no_others():
-    rows = {
-        v: {r["name"]: r for r in open_vehicle(v).settings["failsafes"]} for v in ("ray", "rov", "hybrid")
-    }
-    assert rows["ray"]["servo_stalled"]["actuators"] == ["tail_yaw", "caudal", "tail_pitch"]
-    assert len(rows["rov"]["thruster_dead"]["actuators"]) == 7 and "servo_stalled" not in rows["rov"]
-    assert len(rows["hybrid"]["valve_stuck"]["actuators"]) == 6
-    assert len(rows["hybrid"]["thruster_dead"]["actuators"]) == 9
+def test_failsafe_rules_cover_exactly_the_actuators_with_feedback():
+    rules = {v: {r.name: r for r in open_vehicle(v).settings.failsafes} for v in ("ray", "rov", "hybrid")}
+    assert rules["ray"]["servo_stalled"].actuators == ["tail_yaw", "caudal", "tail_pitch"]
+    assert len(rules["rov"]["thruster_dead"].actuators) == 7 and "servo_stalled" not in rules["rov"]
+    assert len(rules["hybrid"]["valve_stuck"].actuators) == 6
+    assert len(rules["hybrid"]["thruster_dead"].actuators) == 9

@@ -9,10 +9,10 @@ from typing import Annotated
 
 from msgspec import Meta, field
 
+from caudal.hal.tables.types import Kind, Positive, Table
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.sim_plant.tables.read import PlantSpec
 from caudal.sim_plant.tables.tree import Ellipsoid
-from caudal.sim_plant.tables.types import Kind, Positive, Table
 from caudal.sim_plant.tables.water import ORIGIN, Three
 
 Colour = Annotated[str, Meta(pattern="^#[0-9a-f]{6}$")]

@@ -68,31 +68,32 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.dry_run:
         image = write_image(args.dry_run, vehicle, scenario_name, mcu, args.bench, compiled)
-        return _say(args, vehicle, scenario_name, image, None)
+        return _report(args, vehicle, scenario_name, image, None)
     board = Mpremote(args.port)
     compiled = compiled and board.takes_compiled()
     with tempfile.TemporaryDirectory() as folder:
         image = write_image(Path(folder), vehicle, scenario_name, mcu, args.bench, compiled)
         board.copy(image)
         board.reset()
-        return _say(args, vehicle, scenario_name, image, args.port)
+        return _report(args, vehicle, scenario_name, image, args.port)
 
 
-def read_pins(vehicle: Vehicle, board: Path | None, bench: bool) -> dict[str, Any]:
-    """The board's [mcu] table; a HIL link needs no pins but its UART's."""
+def read_pins(vehicle: Vehicle, board: Path | None, bench: bool) -> mcu_spec.Bench:
+    """The board's [mcu] table; of a board at a HIL link only its UART."""
     file = VehicleFile.open(board) if board else vehicle.file
     if board:
         file.expect_tables(("mcu",))
     if "mcu" in file.tables:
-        return mcu_spec.read(file, vehicle.settings)
+        mcu = mcu_spec.read(file, vehicle.settings)
+        return mcu_spec.Bench(bench=mcu.bench) if bench else mcu
     if bench:
-        return {"bench": mcu_spec.bench_by_default()}
+        return mcu_spec.Bench()
     raise file.error(
-        "mcu", "there is no such table, which gives the pins of its channels; add it, or give --board FILE"
+        "mcu", "the table is missing; it gives the pins of the channels; add it, or give --board FILE"
     )
 
 
-def _say(
+def _report(
     args: argparse.Namespace, vehicle: Vehicle, scenario_name: str, image: Image, port: str | None
 ) -> int:
     sizes = image.sizes()
@@ -126,13 +127,13 @@ class Mpremote:
         self._port = port
 
     def takes_compiled(self) -> bool:
-        """Can the board load the files that mpy-cross writes here?"""
+        """Whether the board loads the files that mpy-cross writes here."""
         return self._do("exec", ASK_MPY).split()[-2:] == ["mpy", str(MPY_VERSION)]
 
     def copy(self, image: Image) -> None:
         """Copies all files, main.py last: if the cable fails, the board starts its old program or none."""
         folders = sorted({str(parent) for path in image.files for parent in path.parents} - {"."})
-        other = ".py" if image.compiled else ".mpy"  # with both, a board may load the wrong one
+        other = ".py" if image.compiled else ".mpy"  # of two files of a name a board may load the wrong one
         stale = [str(path.with_suffix(other)) for path in image.files if path.name != "main.py"]
         words: list[str] = []
         for path in image.files:
@@ -154,8 +155,8 @@ class Mpremote:
                 f"{self._port}: the board does not respond; reset it and try again"
             ) from None
         if done.returncode:
-            said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-            reason = said[-1] if said else "no message"
+            lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
+            reason = lines[-1] if lines else "no message"
             raise output.UsageError(
                 f"{self._port}: mpremote {words[0]} failed ({reason}); is MicroPython on the board?"
             )

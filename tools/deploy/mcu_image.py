@@ -5,13 +5,12 @@
     lib/caudal/         the modules that this scenario loads
 
 Settings are a Python module, not JSON: keys become the interpreter's interned strings, which takes a third of the heap.
-mpy-cross compiles the modules if it is installed.
+A table is a plain object with the attributes of its Struct. mpy-cross compiles the modules if it is installed.
 """
 
+import ast
 import importlib.util
-import shutil
 import subprocess
-import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from caudal.onboard.tables.read import for_board
+from caudal.hal.tables.mcu import Bench
+from caudal.onboard.tables.read import Settings, for_board
 from caudal.tools.common.output import UsageError
 from caudal.tools.common.resources import DEPLOY, SOURCES
 from caudal.tools.config.vehicle import Vehicle
@@ -53,58 +53,80 @@ def mpy_cross() -> str | None:
     return str(mpy_cross.mpy_cross)
 
 
+class BoardSettings(Struct):
+    """What IMAGE of the module vehicle_image holds."""
+
+    digest: str  # of the vehicle file
+    scenario: str
+    settings: Settings
+    mcu: Bench
+
+
 def write_image(
-    folder: Path, vehicle: Vehicle, scenario_name: str, mcu: dict[str, Any], bench: bool, compiled: bool
+    folder: Path, vehicle: Vehicle, scenario_name: str, mcu: Bench, bench: bool, compiled: bool
 ) -> Image:
     """Writes an image into a folder, which must be empty or new."""
     main = DEPLOY / "mcu" / MAINS[bench]
-    about = {
-        "digest": vehicle.file.digest(),
-        "scenario": scenario_name,
-        "mcu": mcu,
-        "settings": for_board(vehicle.settings, scenario_name),
-    }
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise UsageError(f"{folder} is not empty; give a new folder")
-        text = settings_module(about)
+        text = settings_module(vehicle, scenario_name, mcu)
         files = [
-            _put(SOURCES / source, LIBRARY / source, folder, compiled) for source in modules(text, bench)
+            _put((SOURCES / source).read_text(), LIBRARY / source, folder, compiled)
+            for source in modules(text, bench)
         ]
-        with tempfile.TemporaryDirectory() as scratch:
-            written = Path(scratch) / "vehicle_image.py"
-            written.write_text(text)
-            files.append(_put(written, Path(written.name), folder, compiled))
-        shutil.copyfile(main, folder / "main.py")
+        files.append(_put(text, Path("vehicle_image.py"), folder, compiled))
+        files.append(_put(main.read_text(), Path("main.py"), folder, False))
     except OSError as error:
         raise UsageError(f"cannot write to {folder}: {error.strerror}; give another folder") from error
-    return Image(folder, [*files, Path("main.py")], compiled)
+    return Image(folder, files, compiled)
 
 
-def _put(source: Path, name: Path, folder: Path, compiled: bool) -> Path:
-    """Copies or compiles one module into the folder; its name there."""
+def _put(source: str, name: Path, folder: Path, compiled: bool) -> Path:
+    """Writes or compiles one module into the folder; its name there."""
     compiler = mpy_cross() if compiled else None
     target = name.with_suffix(".mpy") if compiler else name
     (folder / target).parent.mkdir(parents=True, exist_ok=True)
+    source = without_typing(source)
     if compiler is None:
-        shutil.copyfile(source, folder / target)
+        (folder / target).write_text(source)
         return target
-    # -s: the file's name in tracebacks; by default it would be this machine's path
-    command = [compiler, "-s", str(name), "-o", str(folder / target), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    # -s: the file's name in tracebacks
+    command = [compiler, "-s", str(name), "-o", str(folder / target), "-"]
+    done = subprocess.run(command, input=source, capture_output=True, text=True)
     if done.returncode:
         raise UsageError(f"mpy-cross does not compile {name}: {done.stderr.strip() or done.stdout.strip()}")
     return target
 
 
-def settings_module(about: dict[str, Any]) -> str:
+def without_typing(source: str) -> str:
+    """The source with `TYPE_CHECKING = False` and `if TYPE_CHECKING:` blocks blanked; line numbers stay."""
+    lines = source.split("\n")
+    for node in ast.parse(source).body:
+        name = (
+            node.test
+            if isinstance(node, ast.If)
+            else node.targets[0]
+            if isinstance(node, ast.Assign)
+            else None
+        )
+        if isinstance(name, ast.Name) and name.id == "TYPE_CHECKING":
+            end = node.end_lineno or node.lineno
+            lines[node.lineno - 1 : end] = [""] * (end - node.lineno + 1)
+    return "\n".join(lines)
+
+
+def settings_module(vehicle: Vehicle, scenario_name: str, mcu: Bench) -> str:
     """Settings as Python source, bit-identical on every board with double precision.
 
     A repeated list, such as the curves of thrusters of one make, is written once.
     """
+    image = BoardSettings(
+        vehicle.file.digest(), scenario_name, for_board(vehicle.settings, scenario_name), mcu
+    )
     counts: Counter[str] = Counter()
-    _literal(about, counts, {})
+    _literal(image, counts, {})
     names = {text: f"_{k}" for k, (text, n) in enumerate(counts.items()) if n > 1 and len(text) > LONG}
     shared = "".join(f"{name} = {text}\n" for text, name in names.items())
     return (
@@ -114,15 +136,17 @@ def settings_module(about: dict[str, Any]) -> str:
         "            setattr(self, key, keys[key])\n\n"
         "    def __getitem__(self, key):\n        return getattr(self, key)\n\n"
         "    def get(self, key, default=None):\n        return getattr(self, key, default)\n\n\n"
-        f"{shared}IMAGE = {_literal(about, Counter(), names)}\n"
+        f"{shared}IMAGE = {_literal(image, Counter(), names)}\n"
     )
 
 
 def _literal(value: Any, counts: Counter[str], names: dict[str, str]) -> str:
-    """Its source; lists of plain numbers are counted, and called by their names where they have one."""
+    """The source of a value; lists are counted, and written as their name if they have one."""
     if isinstance(value, Struct):
-        keys = dict.fromkeys([*value.__struct_fields__, value.__struct_config__.tag_field])
-        return f"T({','.join(f'{key}={_literal(value[key], counts, names)}' for key in keys if key)})"
+        fields = {key: getattr(value, key) for key in value.__struct_fields__}
+        if value.__struct_config__.tag_field:
+            fields[value.__struct_config__.tag_field] = value.__struct_config__.tag
+        return f"T({','.join(f'{key}={_literal(field, counts, names)}' for key, field in fields.items())})"
     if isinstance(value, dict):
         return "{" + ",".join(f"{key!r}:{_literal(v, counts, names)}" for key, v in value.items()) + "}"
     if isinstance(value, list | tuple):

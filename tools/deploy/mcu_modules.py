@@ -1,6 +1,6 @@
 """Lists the modules of the portable core that a scenario loads, by loading them in a process of their own.
 
-    python -m caudal.tools.deploy.mcu_modules DRIVER < image.json
+    python -m caudal.tools.deploy.mcu_modules DRIVER < vehicle_image.py
 
 DRIVER is `bench` or `pins`. Builds the controller, runs one tick, then prints the loaded modules, one per line. Imports
 are at the top of a module or in onboard/build.py's functions, so that one tick loads them all.
@@ -33,6 +33,9 @@ class _NullDriver:
     def write(self, outputs: list[int]) -> None:
         pass
 
+    def close(self) -> None:
+        pass
+
 
 def _load(image: str, driver: str) -> None:
     mains = {
@@ -43,10 +46,10 @@ def _load(image: str, driver: str) -> None:
         importlib.import_module(name)
     from caudal.onboard.build import build_loop
 
-    sent: dict[str, Any] = {}
-    exec(image, sent)
-    settings, scenario = sent["IMAGE"]["settings"], sent["IMAGE"]["scenario"]
-    loop = build_loop(settings, settings["scenarios"][scenario], _NullDriver())
+    module: dict[str, Any] = {}
+    exec(image, module)
+    settings = module["IMAGE"].settings
+    loop = build_loop(settings, settings.scenarios[module["IMAGE"].scenario], _NullDriver())
     loop.arm()
     loop.tick()
 

@@ -11,7 +11,6 @@ guidance stay on this side (tools/hil/microbit_side.py), so it is to be compared
 """
 
 import argparse
-import json
 import math
 import os
 import subprocess
@@ -22,11 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from caudal.hal.serial_ports import Port, PortError
+from caudal.hal.tables import mcu
 from caudal.onboard.host import realtime
 from caudal.tools.common import options, output
 from caudal.tools.common.resources import DEPLOY
 from caudal.tools.common.run_options import add_run_options
 from caudal.tools.config.vehicle import Vehicle, open_scenario, open_vehicle
+from caudal.tools.deploy.mcu_image import settings_module
 from caudal.tools.hil.microbit_program import program
 from caudal.tools.hil.microbit_side import MicrobitSide
 from caudal.tools.hil.paced_pty import BITS_A_BYTE, PacedPort
@@ -177,8 +178,8 @@ class Bench:
         self._slaves: list[int] = []
         self._processes: list[subprocess.Popen] = []
         self._folder = tempfile.TemporaryDirectory()
-        settings = Path(self._folder.name) / "settings.json"
-        settings.write_text(json.dumps(vehicle.settings | {"params": None}))  # MicroPython has none
+        image = Path(self._folder.name) / "vehicle_image.py"
+        image.write_text(settings_module(vehicle, scenario, mcu.Bench()))
         for _ in range(count):
             master, slave = open_line()
             line = os.ttyname(slave)
@@ -186,7 +187,7 @@ class Bench:
             self._slaves.append(slave)
             if runtime == "micropython":
                 script = str(DEPLOY / "mcu" / "bench_controller.py")
-                command = [micropython(), script, str(settings), scenario, vehicle.file.digest(), line]
+                command = [micropython(), script, self._folder.name, line]
             else:
                 command = [sys.executable, "-m", "caudal.tools.cli.main", "run", name, "--on", f"hil:{line}"]
                 command += ["--scenario", scenario, *words]
