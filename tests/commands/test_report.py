@@ -1,6 +1,5 @@
 """`caudal report`: metrics of known motions, changed parameters, incomplete logs, two logs at once."""
 
-import argparse
 import json
 import re
 from contextlib import contextmanager
@@ -39,7 +38,7 @@ def swimming(path, *overrides: str):
     """A recorded simulation of the fish, which the test steps."""
     vehicle, name, _ = open_scenario("fish", list(overrides), "cruise")
     simulation = Simulation(vehicle, name, 0)
-    about = about_run(argparse.Namespace(seed=0, realtime=False), vehicle, name, "sim")
+    about = about_run(vehicle, name, "sim")
     with Recorder(path, about, lossless=True) as recorder:
         simulation.record(recorder)
         yield simulation

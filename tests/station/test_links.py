@@ -13,13 +13,14 @@ import tty
 import pytest
 
 from caudal.onboard.log.reader import Log
+from caudal.onboard.run.replay import replay
 from caudal.onboard.station.address import AddressError, read_address
 from caudal.onboard.station.links import LinkError
 from caudal.onboard.station.station_link import StationLink
 from caudal.onboard.station.stations import Stations
 from caudal.onboard.station.streams import KEPT, STALLED_S, Connection
 from caudal.tools.cli.main import main
-from caudal.tools.cli.replay import replay
+from caudal.tools.config.from_log import recorded_settings
 from tests.conftest import ROOT
 from tests.station.afloat import Afloat, free_port, until
 from tests.station.mutations import Bench
@@ -247,7 +248,7 @@ def test_a_run_with_a_station_waits_for_its_pilot_and_goes_on_until_it_is_told_t
     arms = [event for event in recorded.events if event.kind == "order" and event.details["kind"] == "arm"]
     assert len(arms) == len(tries)  # nobody else has armed it
     assert any(event.kind == "order" and event.details["kind"] == "station" for event in recorded.events)
-    assert replay(recorded)["identical"]
+    assert replay(recorded, recorded_settings(recorded))["identical"]
 
 
 def test_a_station_that_reads_nothing_is_hung_up_on_and_what_waits_for_it_is_bounded():

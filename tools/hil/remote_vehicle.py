@@ -1,15 +1,16 @@
 """A vehicle of the fleet whose controller sits at the other end of a wire."""
 
 import time
-from typing import Any
+from typing import Protocol
 
 from caudal.hal.serial_ports import PortError
+from caudal.onboard.link.frame_counters import FrameCounters
 from caudal.onboard.link.link_timeout import LinkTimeout
 from caudal.onboard.log.recorder import LogWriter, TopicWriter
 from caudal.onboard.run.arming import Notify
 from caudal.sim_plant.world.world import Body
 from caudal.tools.common.output import note, slow_notice
-from caudal.tools.hil.plant_side import PlantSide
+from caudal.tools.faults.injector import FaultInjector
 from caudal.tools.hil.slew_back import Ramp
 
 LINK_TIMEOUT_TICKS = 20  # free running: so many without a new answer, and there are no pulses
@@ -25,6 +26,33 @@ WIRE = (
 )  # of FrameCounters, as counted so far
 
 
+class End(Protocol):
+    """The plant side of a link: what connects to a controller and exchanges readings for outputs with it."""
+
+    greetings: int
+    bytes_sent: int
+    bytes_received: int
+
+    @property
+    def counters(self) -> FrameCounters:
+        """The frames received."""
+
+    def connect(self, patience_s: float) -> bool:
+        """Waits for a controller; False if none answered."""
+
+    def exchange(self, tick: int, counts: list[int | None], patience_s: float) -> list[int] | None:
+        """In lockstep, one tick: the outputs, or None if the controller timed out."""
+
+    def post(self, tick: int, counts: list[int | None], gone: bool) -> None:
+        """Free running: sends a tick's readings."""
+
+    def collect(self, tick: int) -> list[int] | None:
+        """Free running: the newest outputs since the last call, or None."""
+
+    def bye(self) -> None:
+        """Ends the link."""
+
+
 class Remote:
     """`period_us` of its loop: while the controller is gone, time goes on about as fast as the clock (`gone_s` a tick).
 
@@ -37,7 +65,7 @@ class Remote:
         self,
         name: str,
         body: Body,
-        end: PlantSide,
+        end: End,
         period_us: int,
         *,
         free: bool = False,
@@ -50,7 +78,7 @@ class Remote:
         self.name = name
         self.body = body
         self.end = end
-        self.injector: Any = None  # what befalls its body; its loop is elsewhere
+        self.injector: FaultInjector | None = None  # of its body; its loop is on the other side
         self.fault: str | None = None
         self.gone = False
         self.gone_ticks = 0
