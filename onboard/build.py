@@ -17,23 +17,23 @@ from caudal.onboard.guidance.switch import Switch
 
 def build_loop(settings, scenario, driver):
     """A loop ready to tick, disarmed. `scenario` is one of the settings' scenarios."""
-    rate_hz = settings["rate_hz"]
+    rate_hz = settings.rate_hz
     board = build_board(settings, driver, rate_hz)
     state = State(board, 1000000 // rate_hz)
-    estimators, stages, available = STACKS[settings["control"]["kind"]](settings, scenario, board)
-    if [1 for channel in settings["actuators"] if channel["feedback"]]:
-        from caudal.onboard.core.actuator_monitor import build_observe
+    estimators, stages, available = STACKS[settings.control.kind](settings, scenario, board)
+    if [1 for channel in settings.actuators if channel.feedback]:
+        from caudal.onboard.core.actuator_monitor import build_monitor
 
-        observe, probe = build_observe(settings, board)
-        estimators.insert(0, Stage("observe", 1, observe.step))
+        monitor, probe = build_monitor(settings, board)
+        estimators.insert(0, Stage("observe", 1, monitor.step))
         if probe:
             stages.append(Stage("probe", 1, probe.step))
-    if settings["surface"]:
+    if settings.surface:
         from caudal.onboard.control.surface import Surface
 
-        stages.append(Stage("surface", 1, Surface(settings["surface"], board).step))
+        stages.append(Stage("surface", 1, Surface(settings.surface, board).step))
     rows = build_rows(settings, board, available)
-    handler = CommandHandler(state, available, rows, settings["surface"])
+    handler = CommandHandler(state, available, rows, settings.surface)
     loop = Loop(
         board,
         state,
@@ -44,7 +44,7 @@ def build_loop(settings, scenario, driver):
         handler,
         rate_hz,
     )
-    if settings.get("params"):
+    if settings.params:
         handler.params = build_params(settings, scenario, loop)
     return loop
 
@@ -53,12 +53,10 @@ def build_params(settings, scenario, loop):
     """What may be set while it runs: other settings build another loop, without parameters and without a driver."""
     from caudal.onboard.params.update import Params, without_params
 
-    names = [name for name in settings["scenarios"] if settings["scenarios"][name] is scenario]
+    names = [name for name in settings.scenarios if settings.scenarios[name] is scenario]
 
     def build(changed):
-        return build_loop(
-            without_params(changed), changed["scenarios"][names[0]] if names else scenario, None
-        )
+        return build_loop(without_params(changed), changed.scenarios[names[0]] if names else scenario, None)
 
     def rows(changed):
         return build_rows(changed, loop.board, loop.handler.available)
@@ -67,24 +65,24 @@ def build_params(settings, scenario, loop):
 
 
 def build_rows(settings, board, available):
-    rate_hz = settings["rate_hz"]
-    return [FailsafeRule(rule, board, rate_hz, available) for rule in settings["failsafes"]]
+    rate_hz = settings.rate_hz
+    return [FailsafeRule(rule, board, rate_hz, available) for rule in settings.failsafes]
 
 
 def tail_stages(settings, scenario, board):
     """A vehicle that swims with its tail: what it wants becomes tail settings, and a gait swims them."""
-    rate_hz = settings["rate_hz"]
-    guide_hz = settings["guide_hz"]
-    control = settings["control"]
-    if scenario["task"] == "schedule":
+    rate_hz = settings.rate_hz
+    guide_hz = settings.guide_hz
+    control = settings.control
+    if scenario.task == "schedule":
         estimators, guides = _scheduled(settings, scenario, board)
     else:
         estimators, guides = _guided(settings, scenario, board)
     stages, available = _tail(settings, board, guides)
-    if control["dive"]:
+    if control.dive:
         from caudal.onboard.control.dive import Dive
 
-        dive = Dive(control["dive"], board, scenario["depth_m"], guide_hz)
+        dive = Dive(control.dive, board, scenario.depth_m, guide_hz)
         stages.append(Stage("dive", rate_hz // guide_hz, dive.step))
     return estimators, stages, available
 
@@ -95,19 +93,19 @@ def _tail(settings, board, guides):
     from caudal.onboard.gait.build import build_gait
     from caudal.onboard.guidance.tail_modes import FixedBeat
 
-    rate_hz = settings["rate_hz"]
-    control = settings["control"]
-    surface = settings["surface"]
-    gait = build_gait(settings["gait"], board, rate_hz)
-    tail = Tail(gait, control["frequency_max_hz"], control["deflection_max_rad"])
+    rate_hz = settings.rate_hz
+    control = settings.control
+    surface = settings.surface
+    gait = build_gait(settings.gait, board, rate_hz)
+    tail = Tail(gait, control.frequency_max_hz, control.deflection_max_rad)
     guides[modes.HOLD] = FixedBeat(0.0)
-    guides[modes.SURFACE] = FixedBeat(surface["frequency_hz"] if surface else 0.0)
-    if settings["sticks"]:
+    guides[modes.SURFACE] = FixedBeat(surface.frequency_hz if surface else 0.0)
+    if settings.sticks:
         from caudal.onboard.guidance.tail_modes import TailSticks
 
-        guides[modes.MANUAL] = TailSticks(settings["sticks"], settings["guide_hz"])
+        guides[modes.MANUAL] = TailSticks(settings.sticks, settings.guide_hz)
     available = {mode: needs for mode, needs in modes.TAIL.items() if mode in guides}
-    guide = Switch(guides, rate_hz // settings["guide_hz"])
+    guide = Switch(guides, rate_hz // settings.guide_hz)
     stages = [Stage("guide", 1, guide.step), Stage("tail", 1, tail.ask), Stage("gait", 1, tail.step)]
     around = _around(settings, tail, board)
     if around:
@@ -117,15 +115,15 @@ def _tail(settings, board, guides):
 
 def _around(settings, tail, board):
     """The gait round jammed joints; None where nobody hears all of them, and could say where they are stuck."""
-    heard = [settings["actuators"][joint]["feedback"] for joint in tail.gait.joints]
+    heard = [settings.actuators[joint].feedback for joint in tail.gait.joints]
     if not all(heard):
         return None
     from caudal.onboard.gait.around import Around
     from caudal.onboard.gait.shape import places_of
 
-    sensors = [board.sensor(settings["actuators"][joint]["feedback"]) for joint in tail.gait.joints]
-    convergence_per_s = settings["gait"]["convergence_per_s"]
-    return Around(tail, sensors, places_of(settings["gait"]), board, settings["rate_hz"], convergence_per_s)
+    sensors = [board.sensor(settings.actuators[joint].feedback) for joint in tail.gait.joints]
+    convergence_per_s = settings.gait.convergence_per_s
+    return Around(tail, sensors, places_of(settings.gait), board, settings.rate_hz, convergence_per_s)
 
 
 def _scheduled(settings, scenario, board):
@@ -133,8 +131,8 @@ def _scheduled(settings, scenario, board):
     from caudal.onboard.estimate.attitude import AttitudeEstimator
     from caudal.onboard.guidance.schedule import Schedule
 
-    estimator = AttitudeEstimator(settings["estimate"], board)
-    schedule = Schedule(scenario["rows"], board, settings["rate_hz"])
+    estimator = AttitudeEstimator(settings.estimate, board)
+    schedule = Schedule(scenario.rows, board, settings.rate_hz)
     return [Stage("estimate", 1, estimator.step)], {modes.AUTO: schedule}
 
 
@@ -150,26 +148,26 @@ def _guided(settings, scenario, board):
     from caudal.onboard.guidance.tail_modes import Guided
     from caudal.onboard.guidance.tasks import Pursue, Track, Wander
 
-    guide_hz = settings["guide_hz"]
-    law = SwimLaw(settings["control"])
-    planar = PlanarEstimator(settings["estimate"], board, law, settings["rate_hz"])
+    guide_hz = settings.guide_hz
+    law = SwimLaw(settings.control)
+    planar = PlanarEstimator(settings.estimate, board, law, settings.rate_hz)
     tasks = {"wander": Wander, "track": Track, "pursue": Pursue}
-    task = tasks[scenario["task"]](scenario, board, guide_hz)
-    detector = Detector(settings["sensors"], board, guide_hz)
-    comfort_m = scenario["comfort_m"] or settings["guidance"]["comfort_m"]
-    decider = Decider(settings["guidance"], comfort_m, law)
-    recoil = BumperRecoil(settings["guidance"], board, guide_hz)
+    task = tasks[scenario.task](scenario, board, guide_hz)
+    detector = Detector(settings.sensors, board, guide_hz)
+    comfort_m = scenario.comfort_m or settings.guidance.comfort_m
+    decider = Decider(settings.guidance, comfort_m, law)
+    recoil = BumperRecoil(settings.guidance, board, guide_hz)
     inverse = SwimInverse(law)
     guides = {modes.AUTO: Guided(AvoidanceGuidance(task, detector, decider, recoil), inverse)}
-    if settings["mission"]:
+    if settings.mission:
         from caudal.onboard.guidance.waypoints import SwimTo
 
         for mode in (modes.GOTO, modes.MISSION):
-            errand = SwimTo(settings["mission"], guide_hz, mode == modes.MISSION)
+            errand = SwimTo(settings.mission, guide_hz, mode == modes.MISSION)
             guides[mode] = Guided(AvoidanceGuidance(errand, detector, decider, recoil), inverse)
     estimators = [
         Stage("estimate", 1, planar.step),
-        Stage("attitude", 1, AttitudeEstimator(settings["estimate"], board).fill_attitude),
+        Stage("attitude", 1, AttitudeEstimator(settings.estimate, board).fill_attitude),
         Stage("bumper", 1, recoil.watch),
     ]
     return estimators, guides
@@ -177,18 +175,18 @@ def _guided(settings, scenario, board):
 
 def undulate_stages(settings, scenario, board):
     """A long body that swims by undulation, and keeps itself level with shells and its gaze with the neck."""
-    rate_hz = settings["rate_hz"]
-    control = settings["control"]
+    rate_hz = settings.rate_hz
+    control = settings.control
     estimators, guides = _scheduled(settings, scenario, board)
     stages, available = _tail(settings, board, guides)
-    if control["shells"] != "off":
+    if control.shells != "off":
         from caudal.onboard.control.shells import Shells
 
-        stages.append(Stage("shells", 1, Shells(control["shell"], board, rate_hz).step))
-    if control["gaze"] != "off":
+        stages.append(Stage("shells", 1, Shells(control.shell, board, rate_hz).step))
+    if control.gaze != "off":
         from caudal.onboard.control.gaze import GazeHold
 
-        stages.append(Stage("gaze", 1, GazeHold(control["neck"], board, rate_hz).step))
+        stages.append(Stage("gaze", 1, GazeHold(control.neck, board, rate_hz).step))
     return estimators, stages, available
 
 
@@ -199,19 +197,19 @@ def wrench_stages(settings, scenario, board):
     from caudal.onboard.guidance.pose import POSE_TASKS
     from caudal.onboard.guidance.pose_modes import GoTo, HoldMode, IdleMode, ManualMode, MissionMode
 
-    rate_hz = settings["rate_hz"]
-    guide_hz = settings["guide_hz"]
-    control = settings["control"]
-    near_m = settings["mission"]["near_m"] if settings["mission"] else 0.1
+    rate_hz = settings.rate_hz
+    guide_hz = settings.guide_hz
+    control = settings.control
+    near_m = settings.mission.near_m if settings.mission else 0.1
     guides = {
-        modes.AUTO: POSE_TASKS[scenario["task"]](scenario, control, guide_hz),
+        modes.AUTO: POSE_TASKS[scenario.task](scenario, control, guide_hz),
         modes.MANUAL: ManualMode(control, guide_hz),
         modes.HOLD: HoldMode(control, guide_hz),
         modes.GOTO: GoTo(control, guide_hz),
         modes.MISSION: MissionMode(near_m, control, guide_hz),
         modes.SURFACE: IdleMode(),
     }
-    estimator = PoseEstimator(settings["estimate"], control, board, rate_hz)
+    estimator = PoseEstimator(settings.estimate, control, board, rate_hz)
     stages = [
         Stage("guide", 1, Switch(guides, rate_hz // guide_hz).step),
         Stage("control", 1, PoseHold(control, board, rate_hz).step),

@@ -4,13 +4,13 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import command_line
 from tests.failsafes.counted import pytest_runtest_logreport, pytest_sessionfinish  # noqa: F401
 
 # No test judges wall-clock time: a busy machine is no failure. The same examples every time, so that a failure repeats.
@@ -45,11 +45,8 @@ class Caudal:
         self.folder = folder
 
     def __call__(self, *words: object, **options) -> subprocess.CompletedProcess:
-        command = [sys.executable, "-m", "caudal.tools.cli.main", *map(str, words)]
         options.setdefault("env", {**os.environ, "XDG_STATE_HOME": str(self.folder / "state")})
-        return subprocess.run(
-            command, cwd=self.folder, capture_output=True, text=True, timeout=600, **options
-        )
+        return command_line.run(*words, cwd=self.folder, **options)
 
     def json(self, *words: object, code: int = 0) -> dict:
         """The one object a command prints with --json."""

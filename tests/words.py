@@ -117,9 +117,10 @@ def files(root: Path) -> Iterator[Path]:
     """Every file with prose, without what is built or installed."""
     for path in sorted(root.rglob("*")):
         parts = path.relative_to(root).parts
-        if path.is_file() and not any(part in SKIPPED or part.startswith(".") for part in parts):
-            if path.suffix in (".py", ".md", ".toml") or path.name == "Makefile" or parts[0] == "deploy":
-                yield path
+        prose = path.suffix in (".py", ".md", ".toml") or path.name == "Makefile" or parts[0] == "deploy"
+        skipped = any(part in SKIPPED or part.startswith(".") for part in parts)
+        if path.is_file() and prose and not skipped:
+            yield path
 
 
 def texts(path: Path, name: str) -> Iterator[Text]:
@@ -171,9 +172,8 @@ def _python(source: str, name: str, test: str) -> Iterator[Text]:
         if isinstance(node, ast.JoinedStr):
             parts = [str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values]
             yield from _message("".join(parts), name, node.lineno, test)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if id(node) not in docstrings and id(node) not in inside:
-                yield from _message(node.value, name, node.lineno, test)
+        elif isinstance(node, ast.Constant) and id(node) not in docstrings | inside:
+            yield from _message(str(node.value), name, node.lineno, test)
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             yield Text(f"{test}comment", name, token.start[0], token.string.lstrip("# "))

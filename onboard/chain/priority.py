@@ -165,7 +165,7 @@ class TaskPriorityControl:
             return
         chain, position = self.chain, estimator.position
         chain.update(estimator.rotation, estimator.velocity, estimator.q, estimator.qd, estimator.pressures)
-        self._step_references(state.free, state.mode != AUTO)
+        self._step_references(state.commands_applied, state.mode != AUTO)
         levels = [(*task.rows(chain, position), task.damping) for task in self._served]
         planned = self.planned if self._time_s is not None else None
         self._holding = planned is not None and planned.needs_hold(chain)
@@ -176,7 +176,9 @@ class TaskPriorityControl:
         thrust = self.solver.solve(chain, levels, barriers, *self._thrusters.reach())
         for one, (_, demand, _), missed in zip(served, levels, self.solver.missed, strict=False):
             one.missed = missed
-            one.integrate(state.free and missed <= MET * float(np.linalg.norm(demand)) + MET_LEAST)
+            one.integrate(
+                state.commands_applied and missed <= MET * float(np.linalg.norm(demand)) + MET_LEAST
+            )
         self._served[0].missed = self.solver.missed[0]
         for channel, value in zip(self._thrusters.channels, thrust.tolist(), strict=True):
             state.commands[channel] = to_q14_or_none(value)

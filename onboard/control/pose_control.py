@@ -53,7 +53,7 @@ class PoseHold:
             return
         self._drop(state.not_following)
         self._compare(estimate, state.setpoint)
-        if not state.free or state.mode == SURFACE:  # nothing moves by it: nothing to learn from
+        if not state.commands_applied or state.mode == SURFACE:  # nothing moves by it: nothing to learn from
             self.reset()
         self._ask(estimate)
         self.allocation.forces(self.wrench)

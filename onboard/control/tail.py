@@ -41,8 +41,8 @@ class Tail:
         if self._slow != (state.action == SLOW):
             self._slow = not self._slow
             self._frequency_hz = None
-        if want.beat is not None:
-            self._ask(want.beat[0], want.beat[1], want.beat[2])
+        if want.beat_q14 is not None:
+            self._ask(want.beat_q14[0], want.beat_q14[1], want.beat_q14[2])
             return
         if (
             want.frequency_hz == self._frequency_hz

@@ -1,34 +1,46 @@
-"""The helm: every order that a person, a link or the computer gives a running loop ends here, done or refused.
+"""Command handler: executes or refuses every command that a person, a link or the computer sends to the loop.
 
     arm | disarm                          mode NAME BY         sticks AHEAD PORT UP TURN
     goto X_M Y_M DEPTH_M HEADING_RAD      mission ITEMS        begin K
     station                               host WORD VALUE      set NAME VALUE
     load [[NAME, VALUE], ...]
 
-A refusal is a sentence. Orders are all that a loop depends on besides counts and lateness, so they are recorded and a
-replay gives them again. Portable: CPython and MicroPython.
+A refusal is a sentence. Commands are, with sensor counts and lateness, the only inputs of a loop: they are recorded,
+and a replay sends them again. Portable: CPython and MicroPython.
 """
 
 from caudal.hal.core.board import NEVER
 from caudal.onboard.core import modes
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from caudal.onboard.core.failsafe import FailsafeRule
+    from caudal.onboard.core.modes import Needs
+    from caudal.onboard.core.state import State
+    from caudal.onboard.params.update import Params
+    from caudal.onboard.tables.modes import Surface
+
 HOST_WORDS = ("bus_hung", "computer_hot", "under_voltage", "storage_full", "clock_jumped", "params_lost")
 MOST_ITEMS = 500
-FAR = 1e6  # metres, and anything else that is a number
+FAR = 1e6  # metres, or any other number of a command
 
 
 class CommandHandler:
-    """`surface`: has the vehicle anything that could bring it up. `params`: what `set` is for, if anything is."""
+    """`available`: modes of this vehicle. `surface`: how it surfaces; without it the vehicle is not armed."""
 
-    def __init__(self, state, available, rows, surface, params=None):
-        self.available = available  # modes this vehicle has, with what they need
+    def __init__(
+        self, state: "State", available: "Needs", rules: "list[FailsafeRule]", surface: "Surface | None"
+    ) -> None:
+        self.available = available
         self.modes = [modes.NAMES[mode] for mode in sorted(available)]
         self._state = state
-        self._rows = rows
+        self._rules = rules
         self._surface = surface
-        self._by = modes.PILOT  # who asked for the mode
-        self.params = params
-        self._orders = {
+        self._by = modes.PILOT  # who requested the mode
+        self.params: Params | None = None  # what `set` changes
+        self._commands: dict[str, Callable[..., str | None]] = {
             "arm": self._arm,
             "disarm": self._disarm,
             "mode": self._mode,
@@ -42,45 +54,45 @@ class CommandHandler:
             "load": self._load,
         }
 
-    def step(self):
-        """Once a tick: what was heard grows old, and a mission may ask for a mode."""
+    def step(self) -> None:
+        """Once a tick: ages the inputs, and executes the mode request of a mission."""
         state = self._state
-        if state.sticks_age < NEVER:
-            state.sticks_age += 1
+        if state.manual_input_age < NEVER:
+            state.manual_input_age += 1
         if state.station_age < NEVER:
             state.station_age += 1
-        if state.mission_asks is not None:
-            refusal = self._mode(state.mission_asks, modes.MISSION_ITSELF)
-            if refusal is None or state.asked != modes.MISSION:  # a pilot has just said something else
-                state.mission_asks = None
+        if state.mission_mode is not None:
+            refusal = self._mode(state.mission_mode, modes.MISSION_ITEM)
+            if refusal is None or state.requested_mode != modes.MISSION:  # the pilot has the vehicle
+                state.mission_mode = None
 
-    def take(self, kind, values):
-        """Do an order: None, or the sentence that says why not."""
-        order = self._orders.get(kind) if isinstance(kind, str) else None
-        if order is None:
-            return f"there is no order {kind!r}; there are " + ", ".join(sorted(self._orders))
+    def execute(self, kind: str, values: "Sequence[object]") -> "str | None":
+        """Execute a command; the refusal, or None."""
+        command = self._commands.get(kind) if isinstance(kind, str) else None
+        if command is None:
+            return f"there is no order {kind!r}; there are " + ", ".join(sorted(self._commands))
         try:
-            return order(*values)  # type: ignore[operator]
+            return command(*values)
         except (TypeError, ValueError, KeyError, IndexError):
             return f"order {kind}: {values!r} are not the values it takes"
 
-    def arming_refusal(self):
-        """Why it may not be armed now, or None."""
+    def arming_refusal(self) -> "str | None":
+        """Why the vehicle may not be armed now, or None."""
         state = self._state
         if not self._surface:
             return (
                 "not armed: nothing in the vehicle could bring it to the surface; its file needs a [surface]"
             )
-        active = [row.name for row in self._rows if row.blocks_arming()]
+        active = [rule.name for rule in self._rules if rule.blocks_arming()]
         if active:
             return f"not armed: {', '.join(active)}; see to it, then disarm to take note and arm again"
-        if state.tick:  # before the first tick nothing can be known yet
-            unknown = modes.missing(state.asked, self.available, state.estimate)
+        if state.tick:  # before the first tick nothing is known
+            unknown = modes.missing(state.requested_mode, self.available, state.estimate)
             if unknown:
-                return f"not armed: mode {modes.NAMES[state.asked]} needs {', '.join(unknown)}"
+                return f"not armed: mode {modes.NAMES[state.requested_mode]} needs {', '.join(unknown)}"
         return None
 
-    def _arm(self):
+    def _arm(self) -> "str | None":
         if self._state.armed:
             return None
         refusal = self.arming_refusal()
@@ -88,14 +100,13 @@ class CommandHandler:
             self._state.armed = True
         return refusal
 
-    def _disarm(self):
-        """A person has taken note: latched rows whose cause is gone are cleared."""
+    def _disarm(self) -> None:
+        """It also acknowledges: latched rules whose condition is gone are cleared."""
         self._state.armed = False
-        for row in self._rows:
-            row.acknowledge()
-        return None
+        for rule in self._rules:
+            rule.acknowledge()
 
-    def _mode(self, name, by=modes.PILOT):
+    def _mode(self, name: str, by: str = modes.PILOT) -> "str | None":
         state = self._state
         if name not in modes.NAMES:
             return f"there is no mode {name!r}; there are " + ", ".join(self.modes)
@@ -104,54 +115,60 @@ class CommandHandler:
             return f"mode {name} is not there in this vehicle and scenario; there are " + ", ".join(
                 self.modes
             )
-        if name not in modes.MAY.get(by, ()):
+        if name not in modes.MAY_REQUEST.get(by, ()):
             return f"mode {name} is not for {by} to ask for"
-        if by != modes.PILOT and self._by == modes.PILOT and state.asked != modes.MISSION:
+        if by != modes.PILOT and self._by == modes.PILOT and state.requested_mode != modes.MISSION:
             return f"mode {name}: the pilot has the vehicle"
         unknown = modes.missing(mode, self.available, state.estimate)
         if unknown and state.tick:
             return f"mode {name} needs {', '.join(unknown)}"
         if mode == modes.MISSION and not state.mission:
             return "mode mission: there is no mission; upload one first"
-        if mode == modes.GOTO and state.place is None:
+        if mode == modes.GOTO and state.goto_pose is None:
             return "mode goto: there is no place to go to; give one"
-        state.asked = mode
+        state.requested_mode = mode
         self._by = by
         return None
 
-    def _sticks(self, ahead, port, up, turn):
+    def _sticks(self, ahead: float, port: float, up: float, turn: float) -> "str | None":
         if modes.MANUAL not in self.available:
             return "sticks: this vehicle has no manual mode"
         values = (ahead, port, up, turn)
         for value in values:
             if not -1 <= value <= 1:
                 return f"sticks: {value!r} is not within -1 to 1"
-        sticks = self._state.sticks
+        sticks = self._state.manual_input
         for k in range(4):
             sticks[k] = float(values[k])
-        self._state.sticks_age = 0
+        self._state.manual_input_age = 0
         return None
 
-    def _goto(self, x_m, y_m, depth_m, heading_rad):
+    def _goto(
+        self,
+        x_m: "float | None",
+        y_m: "float | None",
+        depth_m: "float | None",
+        heading_rad: "float | None",
+    ) -> "str | None":
         if modes.GOTO not in self.available:
             return "goto: this vehicle cannot go to a place in this scenario"
-        place = [x_m, y_m, depth_m, heading_rad]
-        for value in place:
+        pose = [x_m, y_m, depth_m, heading_rad]
+        for value in pose:
             if not (value is None or -FAR <= value <= FAR):
                 return f"goto: {value!r} is not a number within {FAR:g}"
         if depth_m is not None and depth_m < 0:
             return f"goto: a depth of {depth_m!r} m lies above the water"
-        self._state.place = place
+        self._state.goto_pose = pose
         return None
 
-    def _mission(self, items):
+    def _mission(self, items: "Sequence[str | Sequence[float]]") -> "str | None":
         if modes.MISSION not in self.available:
             return "mission: this vehicle cannot follow way-points in this scenario"
         if len(items) > MOST_ITEMS:
             return f"mission: {len(items)} items are too many; it takes {MOST_ITEMS}"
         for k, item in enumerate(items):
             if isinstance(item, str):
-                if item not in modes.MAY[modes.MISSION_ITSELF]:
+                if item not in modes.MAY_REQUEST[modes.MISSION_ITEM]:
                     return f"mission: item {k} asks for mode {item!r}, which is not for a mission to ask for"
                 continue
             _, _, depth_m, hold_s = item
@@ -164,36 +181,35 @@ class CommandHandler:
         state.mission = [
             item if isinstance(item, str) else [float(value) for value in item] for item in items
         ]
-        state.mission_at = 0
-        state.mission_asks = None
-        if state.asked == modes.MISSION and not items:
-            state.asked = modes.HOLD
+        state.mission_index = 0
+        state.mission_mode = None
+        if state.requested_mode == modes.MISSION and not items:
+            state.requested_mode = modes.HOLD
         return None
 
-    def _begin(self, k):
+    def _begin(self, k: int) -> "str | None":
         if not (isinstance(k, int) and 0 <= k < len(self._state.mission)):
             return f"begin: there is no item {k!r}; the mission has {len(self._state.mission)}"
-        self._state.mission_at = k
-        self._state.mission_asks = None
+        self._state.mission_index = k
+        self._state.mission_mode = None
         return None
 
-    def _station(self):
+    def _station(self) -> None:
         self._state.station_age = 0
-        return None
 
-    def _host(self, word, value):
+    def _host(self, word: str, value: object) -> "str | None":
         if word not in HOST_WORDS:
             return f"host: there is no word {word!r}; there are " + ", ".join(HOST_WORDS)
         self._state.host[word] = bool(value)
         return None
 
-    def _set(self, name, value):
+    def _set(self, name: str, value: object) -> "str | None":
         if self.params is None:
             return "set: this vehicle's file marks no parameter as tunable"
         return self.params.set(name, value, self._state.armed)
 
-    def _load(self, pairs):
-        """What a store has kept, in the first tick."""
+    def _load(self, pairs: "Sequence[tuple[str, object]]") -> "str | None":
+        """The stored parameters, in the first tick."""
         if self.params is None:
             return "load: this vehicle's file marks no parameter as tunable"
         return self.params.load(pairs)

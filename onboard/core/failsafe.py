@@ -1,22 +1,28 @@
-"""Safety: one table of failsafes that is looked at before anything is decided, and a gate that is last.
+"""Failsafe rules and the monitor that checks them once a tick, before anything is decided.
 
-Each row of the table has a cause (onboard/core/failsafe_triggers.py), a delay, an action, and whether it clears by
+Each rule has a trigger condition (onboard/core/failsafe_triggers.py), a delay, an action, and whether it clears by
 itself. The strongest active action wins:
 
-    warn      recorded and told, nothing else
-    slow      a share of the speed: half the tail-beat, half the thrust
-    hold      the vehicle stays as well as it can (mode hold), unless it was asked to surface
-    surface   up, by what [surface] says (mode surface)
-    drop      the same, and the ballast goes
+    warn      recorded and reported, nothing else
+    slow      half the tail-beat, half the thrust
+    hold      station keeping as well as the vehicle can (mode hold), unless `surface` was requested
+    surface   up, as [surface] says (mode surface)
+    drop      the same, and the ballast is released
     neutral   each actuator's safe state
-    disarm    no pulse, no current, and somebody has to arm it again
+    disarm    no pulse, no current, until a person arms the vehicle again
 
-Then the gate binds every channel to its limits and slew, whatever was asked, not-a-number and infinities included.
-Portable: CPython and MicroPython.
+The output limiter (onboard/core/limiter.py) comes last. Portable: CPython and MicroPython.
 """
 
 from caudal.onboard.core import modes
 from caudal.onboard.core.failsafe_triggers import TRIGGERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from caudal.hal.core.board import Board
+    from caudal.onboard.core.modes import Needs
+    from caudal.onboard.core.state import State
+    from caudal.onboard.tables.failsafe import RuleTable
 
 NONE, WARN, SLOW, HOLD, SURFACE, DROP, NEUTRAL, DISARM = 0, 1, 2, 3, 4, 5, 6, 7
 ACTIONS = {
@@ -31,32 +37,33 @@ ACTIONS = {
 
 
 class FailsafeRule:
-    """One line of the failsafe table: active once its cause has lasted, until it has been gone long enough.
+    """One rule: active once its condition has lasted for the delay, until it has been gone long enough.
 
-    A cause counts whether the vehicle is armed or not. One of which nothing is known any more (None: its sensor has
-    fallen silent) neither makes a row active nor clears it. A latched row stays until a person takes note of it:
-    disarms the vehicle, or disarms it once more, after the cause has gone.
+    The condition counts whether the vehicle is armed or not. While it is unknown (None: its sensor has timed out) the
+    rule stays as it is. A latched rule stays active until a person acknowledges it: disarms the vehicle, or disarms it
+    once more, after the condition has gone.
     """
 
-    def __init__(self, settings, board, rate_hz, available):
-        self.name = settings["name"]
-        self.trigger = settings["trigger"]
-        self.action = ACTIONS[settings["action"]]
-        self.latched = settings["latched"]
-        self.bars = self.trigger != "not_armed"  # does it bar arming, if it is strong enough
+    def __init__(self, table: "RuleTable", board: "Board", rate_hz: int, available: "Needs") -> None:
+        self.name = table.name
+        self.trigger = table.trigger
+        self.action = ACTIONS[table.action]
+        self.latched = table.latched
+        self.can_block_arming = self.trigger != "not_armed"
         self.active = False
-        self.seen = False  # is its cause there now, however long it may still last before the row is active
-        self._cause = TRIGGERS[self.trigger](settings, board, rate_hz, available)
-        self.delay_ticks = int(settings["delay_s"] * rate_hz + 0.5)
-        self._clear_ticks = int(settings["clear_s"] * rate_hz + 0.5)
-        self._count = 0  # ticks for which the cause has disagreed with `active`
+        self.present = False  # whether the condition holds now, the delay apart
+        self._condition = TRIGGERS[self.trigger](table, board, rate_hz, available)
+        self.delay_ticks = int(table.delay_s * rate_hz + 0.5)
+        self._clear_ticks = int(table.clear_s * rate_hz + 0.5)
+        self._count = 0  # ticks for which the condition has disagreed with `active`
 
-    def step(self, state):
-        seen = self._cause(state)
-        self.seen = self.active if seen is None else seen
-        if seen is None:
+    def step(self, state: "State") -> bool:
+        """One tick; whether the rule is active."""
+        present = self._condition(state)
+        self.present = self.active if present is None else present
+        if present is None:
             pass
-        elif seen == self.active:
+        elif present == self.active:
             self._count = 0
         elif self.active:
             self._count += 1
@@ -70,43 +77,46 @@ class FailsafeRule:
                 self._count = 0
         return self.active
 
-    def blocks_arming(self):
-        """While it is active, and while it may soon be: its cause is there. But one late tick is nothing."""
+    def blocks_arming(self) -> bool:
+        """Whether it is active, or its condition present; a single late tick does not count."""
         return (
-            self.bars and self.action >= HOLD and (self.active or (self.seen and self.trigger != "overrun"))
+            self.can_block_arming
+            and self.action >= HOLD
+            and (self.active or (self.present and self.trigger != "overrun"))
         )
 
-    def acknowledge(self):
-        """Somebody has taken note: a latched row whose cause has been gone long enough is cleared."""
+    def acknowledge(self) -> None:
+        """Clears a latched rule whose condition has been gone long enough."""
         if self.latched and self.active and self._count > self._clear_ticks:
             self.active = False
             self._count = 0
 
 
 class FailsafeMonitor:
-    """The table, looked at once a tick, behind the estimates and before anything is decided."""
+    """Steps all rules once a tick, after the estimators; sets `state.action` and the mode in effect."""
 
-    def __init__(self, rows, available):
-        self.rows = rows
+    def __init__(self, rules: "list[FailsafeRule]", available: "Needs") -> None:
+        self.rules = rules
         self._holds = modes.HOLD in available
 
-    def step(self, state):
+    def step(self, state: "State") -> None:
+        """One tick."""
         action = NONE
         active = 0
         bit = 1
-        for row in self.rows:
-            if row.step(state):
+        for rule in self.rules:
+            if rule.step(state):
                 active |= bit
-                if row.action > action:
-                    action = row.action
+                if rule.action > action:
+                    action = rule.action
             bit <<= 1
-        state.active = active
+        state.active_rules = active
         state.action = action
         if action == DISARM:
             state.armed = False
         if SURFACE <= action <= DROP or (action == HOLD and not self._holds):
             state.mode = modes.SURFACE
-        elif action == HOLD and state.asked != modes.SURFACE:  # what is stronger goes on
+        elif action == HOLD and state.requested_mode != modes.SURFACE:  # surfacing goes on
             state.mode = modes.HOLD
         else:
-            state.mode = state.asked
+            state.mode = state.requested_mode

@@ -1,46 +1,59 @@
-"""Thrusters that do not follow, by their turns; and a short push now and then once one is marked. Portable; floats."""
+"""Rpm monitor: thrusters that do not follow, found by their rpm. A marked thruster gets a short test thrust now and
+then. Portable; floats."""
 
 from caudal.hal.core.fixed_point import to_q14
 from caudal.onboard.core.actuator_monitor import Observer
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from caudal.hal.core.board import Actuator, Board
+    from caudal.hal.tables.channels import Thruster
+    from caudal.onboard.core.state import State
+
 PROBE_EVERY_S = 5.0
 PROBE_FOR_S = 0.5
-_CURVE_BITS = 2  # a thruster's curve is not known better than to a quarter
+_CURVE_BITS = 2  # a thruster's curve is known to within a quarter
 
 
-class TurnsObserver(Observer):
-    """A thruster, by its turns, which have no sign: a push of c n**2, either way."""
+class RpmObserver(Observer):
+    """A thruster. Its rpm has no sign: it stands for a force of c n**2 in either direction."""
 
-    def __init__(self, index, sensor, actuator, settings, rate_hz):
-        super().__init__(index, sensor, actuator, settings, rate_hz)
-        self._ahead, self._back = settings["turn_n_s2"]
-        self.probe = 4 * self._off  # what it is asked for to see if it turns again
+    def __init__(
+        self, index: int, sensor: int, actuator: "Actuator", table: "Thruster", rate_hz: int
+    ) -> None:
+        super().__init__(index, sensor, actuator, table, rate_hz)
+        self._ahead, self._back = table.turn_n_s2
+        self.probe = 4 * self._tolerance  # test thrust
 
-    def heard(self, board):
-        if board.age[self.sensor]:
+    def measured(self, board: "Board") -> "int | None":
+        """The force that its rpm stands for, with the sign of the expected one."""
+        turns = None if board.age[self.sensor] else board.reading(self.sensor)
+        if turns is None:
             return None
-        turns = board.reading(self.sensor)
-        return to_q14((self._ahead if self._should >= 0 else self._back) * turns * turns)
+        return to_q14((self._ahead if self._expected >= 0 else self._back) * turns * turns)
 
-    def first(self, heard):
+    def first(self, measured: int) -> int:
+        """Zero: the sign of the force is unknown."""
         return 0
 
-    def gap(self, heard):
-        size = abs(self._should)
+    def error(self, measured: int) -> int:
+        """How much more or less it pushes than expected, the curve's uncertainty apart."""
+        size = abs(self._expected)
         unknown = size >> _CURVE_BITS
-        gap = heard - size
-        return max(gap - unknown, 0) if gap > 0 else min(gap + unknown, 0)
+        error = measured - size
+        return max(error - unknown, 0) if error > 0 else min(error + unknown, 0)
 
 
 class Probe:
-    """Nothing is asked of a thruster that is found dead, but a short push now and then: does it turn again?"""
+    """Replaces the commands of thrusters that do not follow by a short test thrust now and then."""
 
-    def __init__(self, thrusters, rate_hz):
+    def __init__(self, thrusters: "list[RpmObserver]", rate_hz: int) -> None:
         self._thrusters = thrusters
         self._every = int(PROBE_EVERY_S * rate_hz)
         self._for = int(PROBE_FOR_S * rate_hz)
 
-    def step(self, state):
+    def step(self, state: "State") -> None:
+        """One tick."""
         for thruster in self._thrusters:
             if thruster.marked:
                 pushes = state.tick % self._every < self._for

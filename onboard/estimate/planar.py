@@ -45,7 +45,7 @@ class PlanarEstimator:
 
     def _step_speed(self, estimate, state):
         speed_m_s = estimate.speed_m_s or 0.0
-        if state.free:
+        if state.commands_applied:
             gain_m_s2 = self._law.acceleration_m_s2(state.setpoint, speed_m_s)
         else:
             gain_m_s2 = -self._law.drag_n(speed_m_s) / self._law.mass_kg

@@ -1,1 +1,1 @@
-"""Gaits: the travelling wave, its look-up table, and the chain of oscillators that swims it."""
+"""Gaits: the travelling wave, its look-up table, and the central pattern generator."""

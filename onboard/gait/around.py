@@ -1,27 +1,44 @@
-"""A wave round joints that do not follow: the others are planned anew, so that it fits as well as it can.
+"""A gait around jammed joints: the other joints are replanned, so that the tail fits the wave as well as it can.
 
 Two links with a jammed joint between them are one longer link. The joints at its ends turn so that these stay on the
-wave: each takes the part of the jammed joint's swing that its nearness says. With none ahead of it that moves these are
-the next two behind; behind the last that moves the tip stands for the end.
+wave: each takes a part of the jammed joint's swing, the nearer one more. Without a moving joint ahead of it they are
+the next two behind it; behind the last moving joint the tip is the end.
 
-A jammed joint is bent, and steers. Joints that have a share of a turn are taken to steer alike, by the sum of their
-bends: what it steers is taken off the deflection that is asked for, and the joints that move make the rest, as far as
-their limits leave room beside the wave.
-If the wave alone needs more room or speed than they have, it is made smaller or slower. A jammed joint is still told
-its own wave: only so can it show that it follows again. Portable; a tick is integer arithmetic and allocates nothing.
+A jammed joint is bent, and steers. Joints with a share of the turn are assumed to steer alike, by the sum of their
+bending angles: what a jammed joint steers is subtracted from the commanded deflection, and the moving joints make the
+rest, as far as their limits leave range besides the wave.
+If the wave alone needs more range or speed than they have, it is made smaller or slower. A jammed joint still gets its
+own wave as command: otherwise it could not show that it follows again. Portable; a tick is integer arithmetic and
+allocates nothing.
 """
 
 from caudal.hal.core.fixed_point import BITS, ONE, q20_to_q14
 from caudal.onboard.gait.phase import Lag
 
-_NEARLY = 64  # counts: a weight below this has run out
-_PLACES = 10000  # of joints, to the metre
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from caudal.hal.core.board import Board
+    from caudal.onboard.control.tail import Tail
+    from caudal.onboard.core.state import State
+
+_NEARLY = 64  # counts: a weight below this counts as 0
+_PLACES = 10000  # of joint positions, to the metre
 
 
 class Around:
-    """`sensors`: where each joint's angle is heard, or None; `places_m`: of the joints, and of the tip."""
+    """Replans the gait of a tail. `sensors`: of each joint's angle; `places_m`: of the joints, and of the tip."""
 
-    def __init__(self, tail, sensors, places_m, board, rate_hz, convergence_per_s):
+    def __init__(
+        self,
+        tail: "Tail",
+        sensors: "list[int]",
+        places_m: "Sequence[float]",
+        board: "Board",
+        rate_hz: int,
+        convergence_per_s: float,
+    ) -> None:
         self._tail = tail
         self._gait = tail.gait
         self._sensors = sensors
@@ -35,14 +52,15 @@ class Around:
         self._steers = [_sign(share) * ONE * ONE // whole if whole else 0 for share in self._gait.share]
         self._angles = [Lag(convergence_per_s, rate_hz) for _ in range(count)]
         self._weight = Lag(convergence_per_s, rate_hz)
-        self._jammed = [False] * count  # as it is planned for now
+        self._jammed = [False] * count  # as planned for
         self._planned = False
         self._wave = [0] * count
         self._share = [0] * count
-        self._give = [0] * (count * count)  # row i: of each joint's swing, what joint i takes
+        self._give = [0] * (count * count)  # row i: the part of each joint's swing that joint i takes
         self._rest_low = self._rest_high = 0
 
-    def step(self, state):
+    def step(self, state: "State") -> None:
+        """One tick, after the gait: replaces the commands of the moving joints."""
         if not self._planned and not self._found(state):
             return
         changed = self._changed(state)
@@ -52,13 +70,13 @@ class Around:
         if self._planned:
             self._swim(state.commands)
 
-    def _found(self, state):
+    def _found(self, state: "State") -> bool:
         for joint in self._gait.joints:
             if state.not_following[joint]:
                 return True
         return False
 
-    def _changed(self, state):
+    def _changed(self, state: "State") -> bool:
         k = 0
         for joint in self._gait.joints:
             if state.not_following[joint] != self._jammed[k]:
@@ -66,16 +84,16 @@ class Around:
             k += 1
         return False
 
-    def _swim(self, commands):
+    def _swim(self, commands: "list[int | None]") -> None:
         gait = self._gait
         weight = self._weight.step()
         turn = gait.turn.value
         rest = turn
         k = 0
         for joint in gait.joints:
-            self._wave[k] = commands[joint] - ((turn * gait.share[k]) >> BITS)
+            self._wave[k] = (commands[joint] or 0) - ((turn * gait.share[k]) >> BITS)
             if self._jammed[k]:
-                rest -= (self._steers[k] * self._heard(k)) >> BITS
+                rest -= (self._steers[k] * self._angle(k)) >> BITS
             k += 1
         rest = min(max(rest, self._rest_low), self._rest_high)
         count = len(self._wave)
@@ -87,18 +105,19 @@ class Around:
                 while j < count:
                     angle += (self._give[k * count + j] * self._wave[j]) >> BITS
                     j += 1
-                commands[joint] += ((angle - commands[joint]) * weight) >> BITS
+                command = commands[joint] or 0
+                commands[joint] = command + (((angle - command) * weight) >> BITS)
             k += 1
 
-    def _heard(self, k):
-        """Where a jammed joint stands."""
+    def _angle(self, k: int) -> int:
+        """The angle of a jammed joint."""
         reading = self._board.q20_reading(self._sensors[k])
         if reading is not None:
             self._angles[k].target = q20_to_q14(reading)
         return self._angles[k].step()
 
-    def _plan(self, state):
-        """For the joints that are marked now: who takes their swing, who turns, and what limits leave of it."""
+    def _plan(self, state: "State") -> None:
+        """For the jammed joints: which joints take their swing, which turn, and what limits leave of it."""
         self._planned = False
         k = 0
         for joint in self._gait.joints:
@@ -115,11 +134,11 @@ class Around:
             self._tail.limit(None, ONE)
             return
         self._weight.target = ONE
-        self._hand_on()
-        self._share_out()
-        self._bound()
+        self._distribute_swing()
+        self._distribute_turn()
+        self._limit()
 
-    def _hand_on(self):
+    def _distribute_swing(self) -> None:
         count = len(self._jammed)
         places = self._places
         k = 0
@@ -142,15 +161,15 @@ class Around:
                         self._give[second * count + j] = ONE - takes
             j += 1
 
-    def _next(self, k):
-        """The next joint behind that moves, or the tip."""
+    def _next(self, k: int) -> int:
+        """The next moving joint behind it, or the tip."""
         k += 1
         while k < len(self._jammed) and self._jammed[k]:
             k += 1
         return k
 
-    def _share_out(self):
-        """The turn goes to the joints that move, in the proportion it always had; to all alike if none had any."""
+    def _distribute_turn(self) -> None:
+        """The moving joints make the turn in proportion to their shares; all alike if they have none."""
         share = self._gait.share
         able = free = 0
         for k in range(len(share)):
@@ -165,11 +184,11 @@ class Around:
             else:
                 self._share[k] = ONE // free
 
-    def _bound(self):
-        """What the wave needs of each joint's room and rate, and what room that leaves for a turn."""
+    def _limit(self) -> None:
+        """Fits the wave into each joint's range and rate; the range that is left is for the turn."""
         count = len(self._jammed)
         amplitude = ONE
-        frequency = None
+        frequency: int | None = None
         self._rest_low = -4 * ONE
         self._rest_high = 4 * ONE
         for k in range(count):
@@ -193,5 +212,5 @@ class Around:
         self._tail.limit(frequency, amplitude)
 
 
-def _sign(value):
+def _sign(value: int) -> int:
     return 1 if value > 0 else -1 if value < 0 else 0

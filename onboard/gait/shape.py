@@ -1,6 +1,6 @@
 """The shape of a gait: one beat as a table of joint angles, and its first harmonic.
 
-Made from a wave once, in floats; what the two gait sources need of it is kept as integers. Portable.
+Computed once from a wave, in floats, and kept as integers. Portable.
 """
 
 from caudal.hal.core.fixed_point import to_q14
@@ -8,9 +8,15 @@ from caudal.onboard.gait.phase import phase_of
 from caudal.onboard.gait.undulation import Undulation
 from caudal.onboard.gait.wave import Wave, first_harmonic
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from caudal.onboard.tables.stack import AnyGait
+
 
 class Shape:
-    def __init__(self, table):
+    """One beat as `rows` of joint angles, and each joint's amplitude and lead."""
+
+    def __init__(self, table: "list[list[float]]") -> None:
         self.joints = len(table[0])
         self.rows = len(table)
         self.angles = [to_q14(angle) for row in table for angle in row]  # row after row
@@ -19,28 +25,29 @@ class Shape:
         self.leads = [phase_of(lead_rad) for _, lead_rad in harmonics]
 
 
-def wave_of(settings):
-    """The wave that the vehicle file's [gait] table describes."""
-    if settings["kind"] == "tail":
-        return Wave(settings["c1"], settings["c2_per_m"], settings["wavelength_m"], settings["links_m"])
+def wave_of(gait: "AnyGait") -> "Wave | Undulation":
+    """The wave of a [gait] table."""
+    if gait.kind == "tail":
+        return Wave(gait.c1, gait.c2_per_m, gait.wavelength_m, gait.links_m)
     return Undulation(
-        settings["amplitude_rad"],
-        settings["growth_per_m"],
-        settings["waves"],
-        settings["length_m"],
-        settings["places_m"],
+        gait.amplitude_rad,
+        gait.growth_per_m,
+        gait.waves,
+        gait.length_m,
+        gait.places_m,
     )
 
 
-def places_of(settings):
-    """Where the joints are along the body, and the tip, in m."""
-    if settings["kind"] == "undulation":
-        return list(settings["places_m"]) + [settings["length_m"]]
+def places_of(gait: "AnyGait") -> "list[float]":
+    """Positions of the joints along the body, and of the tip, in m."""
+    if gait.kind == "undulation":
+        return list(gait.places_m) + [gait.length_m]
     places_m = [0.0]
-    for length_m in settings["links_m"]:
+    for length_m in gait.links_m:
         places_m.append(places_m[-1] + length_m)
     return places_m
 
 
-def shape_of(settings):
-    return Shape(wave_of(settings).table(settings["rows"]))
+def shape_of(gait: "AnyGait") -> Shape:
+    """The shape of a [gait] table."""
+    return Shape(wave_of(gait).table(gait.rows))

@@ -42,7 +42,7 @@ class PoseTask:
             want.x_m, want.y_m = estimate.x_m, estimate.y_m
             want.depth_m, want.heading_rad = estimate.depth_m, estimate.heading_rad
         self.lead(state)
-        if self._rock and state.free:
+        if self._rock and state.commands_applied:
             self._rocked_s += self._dt
             want.roll_rad = swung(self._rock["roll_rad"], self._rock["roll_s"], self._rocked_s)
             want.pitch_rad = swung(self._rock["pitch_rad"], self._rock["pitch_s"], self._rocked_s)
@@ -91,7 +91,7 @@ class Follow(PoseTask):
         self._near_s = 0.0
 
     def lead(self, state):
-        estimate, want, free = state.estimate, state.setpoint, state.free
+        estimate, want, free = state.estimate, state.setpoint, state.commands_applied
         if not self._joined:
             goal = self.trajectory.pose
             approach(want, goal, self._cruise, self._dt)

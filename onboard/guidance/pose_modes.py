@@ -18,7 +18,7 @@ class ManualMode(PoseTask):
         self._sticks.rest()
 
     def lead(self, state):
-        self._sticks.move(state.estimate, state.setpoint, state.sticks)
+        self._sticks.move(state.estimate, state.setpoint, state.manual_input)
 
 
 class HoldMode(PoseTask):
@@ -54,10 +54,10 @@ class GoTo(PoseTask):
 
     def lead(self, state):
         want = state.setpoint
-        if self._asked is not state.place:
-            self._asked = state.place
+        if self._asked is not state.goto_pose:
+            self._asked = state.goto_pose
             here = (want.x_m, want.y_m, want.depth_m, want.heading_rad)
-            self._goal = [own if told is None else told for told, own in zip(state.place, here)]
+            self._goal = [own if told is None else told for told, own in zip(state.goto_pose, here)]
         approach(want, self._goal, self._cruise, self._dt)
         self.error_m = off_m(state.estimate, self._goal)
 

@@ -50,7 +50,7 @@ class _ScheduleRow:
         want.frequency_hz = self._frequency_hz
         want.amplitude = self._amplitude
         want.deflection_rad = self._deflection_rad
-        want.beat = self._beat
+        want.beat_q14 = self._beat
         if self._depth_m is not None:
             want.depth_m = self._depth_m
             want.depth_q20 = self._depth_q20

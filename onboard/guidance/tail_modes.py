@@ -21,7 +21,7 @@ class FixedBeat:
         want.frequency_hz = self._frequency_hz
         want.amplitude = self._amplitude
         want.deflection_rad = 0.0
-        want.beat = self._beat
+        want.beat_q14 = self._beat
 
     def step(self, state):
         if self._again:
@@ -38,10 +38,10 @@ class TailSticks:
         self._depth_m = settings["depth_m_s"] / guide_hz
 
     def begin(self, state):
-        state.setpoint.beat = None
+        state.setpoint.beat_q14 = None
 
     def step(self, state):
-        want, sticks = state.setpoint, state.sticks
+        want, sticks = state.setpoint, state.manual_input
         want.frequency_hz = sticks[0] * self._frequency_hz
         want.amplitude = 1.0 if sticks[0] else 0.0
         want.deflection_rad = sticks[3] * self._deflection_rad
@@ -58,7 +58,7 @@ class Guided:
         self._inverse = inverse
 
     def begin(self, state):
-        state.setpoint.beat = None
+        state.setpoint.beat_q14 = None
 
     def step(self, state):
         self._cycle.step(state)

@@ -19,15 +19,15 @@ class Visits:
 
     def goal(self, state):
         """x, y, depth of the item that is wanted now; None if it is no place, or there is no mission."""
-        if not state.mission or state.mission_asks is not None:
+        if not state.mission or state.mission_mode is not None:
             return None
-        if self._at != state.mission_at:
-            self._at = state.mission_at
+        if self._at != state.mission_index:
+            self._at = state.mission_index
             self._stayed = 0
         last = len(state.mission) - 1
         item = state.mission[min(self._at, last)]
         if isinstance(item, str):
-            state.mission_asks = item
+            state.mission_mode = item
             if self._at <= last:
                 self._pass(state)
             return None
@@ -38,8 +38,8 @@ class Visits:
         return item
 
     def _pass(self, state):
-        state.mission_at += 1  # one past the last: the mission is done
-        state.mission_passed += 1
+        state.mission_index += 1  # one past the last: the mission is done
+        state.mission_completed += 1
 
     def _there(self, estimate, item):
         deep_m = 0.0 if estimate.depth_m is None else item[2] - estimate.depth_m
@@ -70,7 +70,7 @@ class SwimTo:
             state.setpoint.depth_q20 = None
         dx, dy = goal[0] - estimate.x_m, goal[1] - estimate.y_m
         self.error_m = math.sqrt(dx * dx + dy * dy)
-        done = self._visits is None or state.mission_at >= len(state.mission)
+        done = self._visits is None or state.mission_index >= len(state.mission)
         if done and self.error_m < self._near_m:
             self.speed_m_s = self.turn_rad_s = 0.0
             return
@@ -80,6 +80,6 @@ class SwimTo:
     def _goal(self, state):
         if self._visits:
             return self._visits.goal(state)
-        x_m, y_m, depth_m, _ = state.place
+        x_m, y_m, depth_m, _ = state.goto_pose
         estimate = state.estimate
         return estimate.x_m if x_m is None else x_m, estimate.y_m if y_m is None else y_m, depth_m

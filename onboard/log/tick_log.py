@@ -31,11 +31,11 @@ class TickLog:
         self._timing = recorder.topic(f"/{name}/loop", [("int32", field) for field in LOOP_FIELDS])
         self._accounts = [
             (
-                recorder.topic(f"/{name}/{stage.name}", [("float64", f) for f in stage.account.fields]),
-                stage.account,
+                recorder.topic(f"/{name}/{stage.name}", [("float64", f) for f in stage.diagnostics.fields]),
+                stage.diagnostics,
             )
             for stage in (*loop.estimators, *loop.stages)
-            if stage.account
+            if stage.diagnostics
         ]
         self._armed = False
         self._active = 0
@@ -57,12 +57,12 @@ class TickLog:
             topic.write(time_ns, account.values)
         self._timing.write(
             time_ns,
-            (state.tick, state.late_us, cost_us, state.armed, state.active, state.action, state.mode),
+            (state.tick, state.late_us, cost_us, state.armed, state.active_rules, state.action, state.mode),
         )
         for kind, values, _, refusal in loop.taken:
             details = {"kind": kind, "values": values} | ({"refused": refusal} if refusal else {})
             self._recorder.event(time_ns, "order", vehicle=self._name, tick=state.tick, **details)
-        if state.armed != self._armed or state.active != self._active or loop.fault != self._fault:
+        if state.armed != self._armed or state.active_rules != self._active or loop.fault != self._fault:
             self._note_changes(time_ns)
         if state.mode != self._mode:
             self._mode = state.mode
@@ -75,12 +75,12 @@ class TickLog:
             self._recorder.event(
                 time_ns, "armed" if self._armed else "disarmed", vehicle=self._name, tick=tick
             )
-        changed = loop.state.active ^ self._active
-        for bit, row in enumerate(loop.monitor.rows):
+        changed = loop.state.active_rules ^ self._active
+        for bit, row in enumerate(loop.monitor.rules):
             if changed >> bit & 1:
                 kind = "failsafe" if row.active else "failsafe cleared"
                 self._recorder.event(time_ns, kind, vehicle=self._name, tick=tick, row=row.name)
-        self._active = loop.state.active
+        self._active = loop.state.active_rules
         if loop.fault != self._fault:
             self._fault = loop.fault
             self._recorder.event(time_ns, "fault", vehicle=self._name, tick=tick, reason=loop.fault)

@@ -77,7 +77,7 @@ class Params:
         loop = self._loop
         if rows_alone:
             before, after = self._build_rows(self._settings), self._build_rows(settings)
-            hot_update(loop.monitor.rows, before, after, started)
+            hot_update(loop.monitor.rules, before, after, started)
             return
         before = self._fresh or self._build(self._settings)
         after = self._build(settings)

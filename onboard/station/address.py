@@ -1,11 +1,11 @@
-"""Addresses of stations, as `--mavlink` has them; close to pymavlink's own.
+"""Addresses of ground stations for `--mavlink`; similar to those of pymavlink.
 
-    udp:PORT, udp:HOST:PORT     listens; stations that speak first (MAVProxy's udpout:, MAVSDK's udpout://)
-    udpout:HOST:PORT            speaks first, to a station that listens (QGroundControl at 14550, MAVSDK's udpin://)
+    udp:PORT, udp:HOST:PORT     listens; for stations that connect (MAVProxy's udpout:, MAVSDK's udpout://)
+    udpout:HOST:PORT            connects to a station that listens (QGroundControl at 14550, MAVSDK's udpin://)
     tcp:PORT, tcp:HOST:PORT     listens; several stations may connect
     serial:DEVICE@BAUD          a radio or a cable
 
-What listens does so on 127.0.0.1 unless a HOST is given; 0.0.0.0 is every network that the computer is in.
+It listens on 127.0.0.1 unless a HOST is given; 0.0.0.0 is every network of the computer.
 """
 
 import re

@@ -1,6 +1,6 @@
 """The bridge: where the control thread and the stations' thread meet, and the only place where they do.
 
-    control thread     before(): at most ORDERS_A_TICK orders go to the loop;  after(): a snapshot and answers come back
+    control thread     before(): at most COMMANDS_A_TICK commands go to the loop; after(): a snapshot and answers return
     stations' thread   order(), slot(), fail(), note() leave something here;  `snapshot` and answers() are read
 
 Nobody waits for anybody: there is no lock, only deques, dictionaries and one reference, whose single operations are
@@ -18,7 +18,7 @@ from typing import Any
 from caudal.onboard.core.loop import Loop
 from caudal.onboard.core.state import Estimate
 
-ORDERS_A_TICK = 8  # of queues; the loop takes 16, so what is handed over is taken in the same tick
+COMMANDS_A_TICK = 8  # of queues; the loop takes 16, so what is handed over is taken in the same tick
 SETS_A_SECOND = 20
 QUEUE = 16  # orders of one station that may wait, and as many sets
 SLOTS = ("station", "goto", "sticks")  # only the latest counts, and nobody hears of it unless it is refused
@@ -30,8 +30,22 @@ class Snapshot:
     """What stations may know of one tick. Made anew each time and never changed."""
 
     __slots__ = (
-        "action", "active", "armed", "asked", "bars", "battery_v", "estimate", "fault", "mission_at",
-        "mission_count", "mission_passed", "mode", "overruns", "place", "tick", "worst_late_us",
+        "action",
+        "active",
+        "armed",
+        "asked",
+        "bars",
+        "battery_v",
+        "estimate",
+        "fault",
+        "mission_completed",
+        "mission_count",
+        "mission_index",
+        "mode",
+        "overruns",
+        "place",
+        "tick",
+        "worst_late_us",
     )  # fmt: skip
 
     def __init__(self, loop: Loop, battery: int | None) -> None:
@@ -40,17 +54,17 @@ class Snapshot:
         self.tick = state.tick
         self.armed = state.armed
         self.mode = state.mode
-        self.asked = state.asked
+        self.asked = state.requested_mode
         self.action = state.action
-        self.active = state.active
+        self.active = state.active_rules
         self.fault = loop.fault
         self.bars = None if state.armed else loop.handler.arming_refusal()  # why it could not be armed now
         self.estimate = {field: getattr(estimate, field) for field in FIELDS}
         self.battery_v = None if battery is None else loop.board.reading(battery)
-        self.place = state.place
-        self.mission_at = state.mission_at
+        self.place = state.goto_pose
+        self.mission_index = state.mission_index
         self.mission_count = len(state.mission)
-        self.mission_passed = state.mission_passed
+        self.mission_completed = state.mission_completed
         self.overruns = loop.overruns
         self.worst_late_us = loop.worst_late_us
 
@@ -125,7 +139,7 @@ class Bridge:
             loop.send("disarm", ticket=[ticket for _, ticket in disarms])
         for kind in SLOTS:
             values = self._slots.pop(kind, None)
-            if values is None or (kind == "goto" and list(values) == loop.state.place):
+            if values is None or (kind == "goto" and list(values) == loop.state.goto_pose):
                 continue  # stations repeat a place many times a second
             loop.send(kind, *values, ticket=[None])
         if self._failures and self._rehearse:
@@ -135,7 +149,7 @@ class Bridge:
         if self._rested >= self._rest and (waits := self._sets.take()):
             self._rested = 0
             self._hand_over(*waits[1:])
-        for _ in range(ORDERS_A_TICK):
+        for _ in range(COMMANDS_A_TICK):
             if not (waits := self._orders.take()):
                 break
             number, kind, values, ticket = waits

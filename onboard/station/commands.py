@@ -50,7 +50,7 @@ class Commands:
     HEARS = {
         "COMMAND_LONG": "answered with COMMAND_ACK, always",
         "COMMAND_INT": "the same",
-        "SET_MODE": "the older way to change the mode",
+        "SET_MODE": "an older command that sets the mode",
         **Rehearsals.HEARS,
     }
 
@@ -234,24 +234,27 @@ class Commands:
 
 Handler = Callable[[Commands, Command], Answer]
 
-# Every command that is known; all others are answered as unsupported.
+# The commands that are supported; all others are answered as unsupported.
 TABLE: dict[int, tuple[Handler, str]] = {
-    mavlink.MAV_CMD_COMPONENT_ARM_DISARM: (Commands._arm_or_disarm, "arm, disarm; forcing changes nothing"),
-    mavlink.MAV_CMD_DO_SET_MODE: (Commands._set_mode, "a mode, by number"),
+    mavlink.MAV_CMD_COMPONENT_ARM_DISARM: (
+        Commands._arm_or_disarm,
+        "arms, disarms; the force flag has no effect",
+    ),
+    mavlink.MAV_CMD_DO_SET_MODE: (Commands._set_mode, "sets the mode, by number"),
     mavlink.MAV_CMD_NAV_LOITER_UNLIM: (Commands._hold, "mode hold"),
     mavlink.MAV_CMD_NAV_LAND: (Commands._surface, "mode surface"),
-    mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH: (Commands._surface, "mode surface: back is up"),
+    mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH: (Commands._surface, "mode surface"),
     mavlink.MAV_CMD_DO_PAUSE_CONTINUE: (Commands._pause_or_continue, "mode hold, mode mission"),
-    mavlink.MAV_CMD_DO_REPOSITION: (Commands._go, "a place, and mode goto"),
-    mavlink.MAV_CMD_MISSION_START: (Commands._start_mission, "mode mission, from an item on"),
-    mavlink.MAV_CMD_DO_SET_MISSION_CURRENT: (Commands._set_current, "which item it goes to"),
-    mavlink.MAV_CMD_REQUEST_MESSAGE: (Commands._request_message, "once, one of the messages that it tells"),
-    mavlink.MAV_CMD_SET_MESSAGE_INTERVAL: (Commands._set_interval, "how often, for this station"),
-    mavlink.MAV_CMD_GET_MESSAGE_INTERVAL: (Commands._get_interval, "how often"),
+    mavlink.MAV_CMD_DO_REPOSITION: (Commands._go, "mode goto, to a position"),
+    mavlink.MAV_CMD_MISSION_START: (Commands._start_mission, "mode mission, starting at an item"),
+    mavlink.MAV_CMD_DO_SET_MISSION_CURRENT: (Commands._set_current, "sets the current item"),
+    mavlink.MAV_CMD_REQUEST_MESSAGE: (Commands._request_message, "sends one of the messages below once"),
+    mavlink.MAV_CMD_SET_MESSAGE_INTERVAL: (Commands._set_interval, "sets how often, for this station"),
+    mavlink.MAV_CMD_GET_MESSAGE_INTERVAL: (Commands._get_interval, "reports how often"),
     mavlink.MAV_CMD_REQUEST_AUTOPILOT_CAPABILITIES: (Commands._tell_version, "AUTOPILOT_VERSION"),
     mavlink.MAV_CMD_GET_HOME_POSITION: (Commands._tell_home, "HOME_POSITION"),
-    mavlink.MAV_CMD_RUN_PREARM_CHECKS: (Commands._check, "what bars arming, in words"),
-    mavlink.MAV_CMD_INJECT_FAILURE: (Commands._inject_failure, "in a simulation: breaks a part of it"),
+    mavlink.MAV_CMD_RUN_PREARM_CHECKS: (Commands._check, "reports what blocks arming"),
+    mavlink.MAV_CMD_INJECT_FAILURE: (Commands._inject_failure, "in a simulation: injects a fault"),
     mavlink.MAV_CMD_PREFLIGHT_CALIBRATION: (Commands._calibrate, "refused: `caudal calibrate`"),
     mavlink.MAV_CMD_PREFLIGHT_REBOOT_SHUTDOWN: (Commands._reboot, "refused"),
     mavlink.MAV_CMD_DO_SET_HOME: (Commands._set_home, "refused: home is the origin"),

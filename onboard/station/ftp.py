@@ -14,7 +14,7 @@ _OPCODE, _SIZE, _ASKED, _DATA = 3, 4, 5, 12
 
 class Ftp:
     HEARS = {
-        "FILE_TRANSFER_PROTOCOL": "refused: there are no files; parameters and logs go by their own messages"
+        "FILE_TRANSFER_PROTOCOL": "refused: there are no files; parameters and logs have their own messages"
     }
 
     def __init__(self, session: "Session") -> None:

@@ -18,7 +18,7 @@ MOST = 1000
 class Logs:
     HEARS = {
         "LOG_REQUEST_LIST": "the MCAP files of the run's folder; none while armed",
-        "LOG_REQUEST_DATA": "pieces of one, paced; refused while armed",
+        "LOG_REQUEST_DATA": "parts of one, at a limited rate; refused while armed",
         "LOG_REQUEST_END": "ends a download",
         "LOG_ERASE": "refused",
     }

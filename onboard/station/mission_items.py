@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from caudal.onboard.station.vehicle_link import VehicleLink
 
 WAYPOINTS = {
-    mavlink.MAV_CMD_NAV_WAYPOINT: "a way-point; param1 is how long it stays (s)",
+    mavlink.MAV_CMD_NAV_WAYPOINT: "a waypoint; param1 is the time to stay there (s)",
     mavlink.MAV_CMD_NAV_LOITER_TIME: "the same",
 }
 ENDINGS = {  # with the mode that the vehicle is in from then on
     mavlink.MAV_CMD_NAV_LOITER_UNLIM: (
         modes.HOLD,
-        "goes there, then mode hold; mode mission goes on behind it",
+        "goes there, then mode hold; mode mission continues with the next item",
     ),
-    mavlink.MAV_CMD_NAV_LAND: (modes.SURFACE, "goes there as deep as it was, then mode surface"),
-    mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH: (modes.SURFACE, "mode surface, where it is: back is up"),
+    mavlink.MAV_CMD_NAV_LAND: (modes.SURFACE, "goes there at its current depth, then mode surface"),
+    mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH: (modes.SURFACE, "mode surface, at its current position"),
 }
 PASSED_OVER = {
-    mavlink.MAV_CMD_DO_CHANGE_SPEED: "kept and passed over: it swims at the speed of its file",
+    mavlink.MAV_CMD_DO_CHANGE_SPEED: "stored and ignored: it moves at the speed of its file",
 }
 
 

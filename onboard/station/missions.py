@@ -26,14 +26,14 @@ class Upload:
 
 class Missions:
     HEARS = {
-        "MISSION_COUNT": "begins an upload",
+        "MISSION_COUNT": "starts an upload",
         "MISSION_ITEM_INT": "an item of an upload",
         "MISSION_ITEM": "the same, with floats",
-        "MISSION_REQUEST_LIST": "begins a download; fences and rally points are empty",
+        "MISSION_REQUEST_LIST": "starts a download; fences and rally points are empty",
         "MISSION_REQUEST_INT": "one item of a download",
         "MISSION_REQUEST": "the same",
-        "MISSION_CLEAR_ALL": "no mission any more",
-        "MISSION_SET_CURRENT": "which item it goes to",
+        "MISSION_CLEAR_ALL": "deletes the mission",
+        "MISSION_SET_CURRENT": "sets the current item",
         "MISSION_ACK": "the end of a download",
     }
 
@@ -41,7 +41,7 @@ class Missions:
         self._session = session
         self._craft = session.vehicle_link
         self._upload: Upload | None = None
-        self._passed = self._craft.snapshot.mission_passed
+        self._passed = self._craft.snapshot.mission_completed
 
     @property
     def _plan(self) -> Plan:
@@ -189,7 +189,7 @@ class Missions:
             self._ack(mavlink.MAV_MISSION_INVALID_SEQUENCE, mission_type=message.mission_type)
             return
         item = self._plan.items[message.seq]
-        current = int(self._plan.item_of(self._craft.snapshot.mission_at) == message.seq)
+        current = int(self._plan.item_of(self._craft.snapshot.mission_index) == message.seq)
         head = *self._session.heard_from, message.seq, item.frame, item.command, current, item.autocontinue
         self._session.say(
             mavlink.MAVLink_mission_item_int_message(*head, *item.params, item.x, item.y, item.z, WAY)
@@ -225,12 +225,12 @@ class Missions:
 
     def _tell_reached(self) -> None:
         now = self._craft.snapshot
-        for step in range(now.mission_at - (now.mission_passed - self._passed), now.mission_at):
+        for step in range(now.mission_index - (now.mission_completed - self._passed), now.mission_index):
             item = self._plan.ended_by(step)
             if item is not None:
                 self._session.say(mavlink.MAVLink_mission_item_reached_message(item))
             self._session.say_now(mavlink.MAVLINK_MSG_ID_MISSION_CURRENT)
-        self._passed = now.mission_passed
+        self._passed = now.mission_completed
 
     def _ack(self, result: int, mission_type: int = WAY, to: tuple[int, int] | None = None) -> None:
         to = to or (self._upload.heard_from if self._upload else self._session.heard_from)

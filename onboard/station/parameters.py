@@ -26,9 +26,9 @@ A_STEP = 10  # of a list, at a time
 
 class Parameters:
     HEARS = {
-        "PARAM_REQUEST_LIST": "all of them, paced by what the link can carry",
+        "PARAM_REQUEST_LIST": "all of them, at the rate that the link allows",
         "PARAM_REQUEST_READ": "one, by name or by number",
-        "PARAM_SET": "answered with the value that holds then; a refusal in words as well",
+        "PARAM_SET": "answered with the new value; if refused, the reason is sent as a STATUSTEXT, too",
     }
 
     def __init__(self, session: "Session") -> None:

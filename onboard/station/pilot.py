@@ -29,9 +29,9 @@ GLOBAL = (
 
 class Pilot:
     HEARS = {
-        "MANUAL_CONTROL": "sticks, by the vehicle file's `station.axes`",
-        "SET_POSITION_TARGET_LOCAL_NED": "a place, for mode goto; velocities alone are refused",
-        "SET_POSITION_TARGET_GLOBAL_INT": "a place, for mode goto",
+        "MANUAL_CONTROL": "manual control, by the vehicle file's `station.axes`",
+        "SET_POSITION_TARGET_LOCAL_NED": "a position for mode goto; velocities only are refused",
+        "SET_POSITION_TARGET_GLOBAL_INT": "a position for mode goto",
     }
 
     def __init__(self, session: "Session") -> None:

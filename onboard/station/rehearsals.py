@@ -47,7 +47,7 @@ def injection(unit: int, failure: int, which: int) -> str | None:
 
 
 class Rehearsals:
-    HEARS = {"STATUSTEXT": "`fault ...` and `mend ...`: see below; others are passed over"}
+    HEARS = {"STATUSTEXT": "`fault ...` and `mend ...`: see above; other texts are ignored"}
 
     def __init__(self, session: "Session") -> None:
         self._session = session

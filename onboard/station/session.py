@@ -42,10 +42,10 @@ class Share:
 
 class Session:
     HEARS = {
-        "HEARTBEAT": "of a ground station: the vehicle knows that one is there (failsafe station_lost)",
+        "HEARTBEAT": "of a ground station: without it the failsafe rule station_lost acts",
         "TIMESYNC": "answered",
         "PING": "answered",
-        "SETUP_SIGNING": "refused: keys do not travel",
+        "SETUP_SIGNING": "refused: keys are not transmitted",
     }
 
     def __init__(self, peer: "StationLink", vehicle_link: VehicleLink) -> None:

@@ -163,9 +163,9 @@ def mission_current(vehicle_link: VehicleLink, now: Snapshot) -> Any:
     if not plan.items:
         return mavlink.MAVLink_mission_current_message(0, 0, mavlink.MISSION_STATE_NO_MISSION, 0)
     state = mavlink.MISSION_STATE_ACTIVE if now.mode == modes.MISSION else mavlink.MISSION_STATE_PAUSED
-    if now.mission_at >= now.mission_count:
+    if now.mission_index >= now.mission_count:
         state = mavlink.MISSION_STATE_COMPLETE
-    return mavlink.MAVLink_mission_current_message(plan.item_of(now.mission_at), len(plan.items), state, 0)
+    return mavlink.MAVLink_mission_current_message(plan.item_of(now.mission_index), len(plan.items), state, 0)
 
 
 def failsafes(vehicle_link: VehicleLink, now: Snapshot) -> Any:

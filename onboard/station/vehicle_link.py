@@ -38,7 +38,7 @@ class VehicleLink:
         )
         self.axes = station["axes"]
         self.rate_hz = loop.rate_hz
-        self.rows = [(row.name, row.action, row.bars) for row in loop.monitor.rows]
+        self.rows = [(row.name, row.action, row.can_block_arming) for row in loop.monitor.rules]
         self.known = {key for key, sensor in settings["estimate"].items() if sensor}
         self.bridge = Bridge(loop, rehearse)
         self.rehearses = rehearse is not None

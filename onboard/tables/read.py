@@ -29,13 +29,13 @@ from caudal.onboard.tables.scenario import (
     Wander,
 )
 from caudal.onboard.tables.stack import (
+    AnyGait,
     EstimateTable,
     GuidanceTable,
     LoopTable,
     TailControl,
     TailGait,
     UndulateControl,
-    UndulationGait,
 )
 from caudal.onboard.tables.thrusters import (
     POSE_TASKS,
@@ -56,7 +56,6 @@ TABLES = (
     *("scenario", "trajectory", "station"),
 )
 
-Gait = TailGait | UndulationGait
 Control = TailControl | UndulateControl | WrenchControl | ChainControl
 STILL = (WrenchControl, ChainControl)  # nothing beats
 ScenarioTask = (
@@ -72,7 +71,7 @@ class Stack(Table, kw_only=True, frozen=True):
 
     rate_hz: int
     guide_hz: int
-    gait: Gait | None
+    gait: AnyGait | None
     control: LoopControl
     estimate: EstimateTable
     guidance: GuidanceTable | None
@@ -99,9 +98,9 @@ def read(file: VehicleFile, channels: Channels) -> Stack:
     sensors = {channel.name: channel for channel in channels.sensors}
     loop = file.read("loop", LoopTable)
     control: Control = file.read("control", Control)  # type: ignore[arg-type]
-    gait: Gait | None = None
+    gait: AnyGait | None = None
     if not isinstance(control, STILL):
-        gait = file.read("gait", Gait)  # type: ignore[arg-type]
+        gait = file.read("gait", AnyGait)  # type: ignore[arg-type]
     estimate = file.read("estimate", EstimateTable)
     guidance = file.read("guidance", GuidanceTable) if "guidance" in file.tables else None
     scenarios = file.read("scenario", dict[str, ScenarioTask])
@@ -184,7 +183,7 @@ def _lowered_control(control: Control) -> LoopControl:
 
 
 def _lowered(
-    scenario: ScenarioTask, gait: Gait | None, trajectories: spec_trajectory.Trajectories
+    scenario: ScenarioTask, gait: AnyGait | None, trajectories: spec_trajectory.Trajectories
 ) -> Scenario:
     """With trajectories in place of their names, and held actuators in fixed point; `swim` is a schedule of one row."""
     common = {key: getattr(scenario, key) for key in ScenarioTable.__struct_fields__}
@@ -258,7 +257,7 @@ def _check_servo(file: VehicleFile, key: str, joint: str, actuators: dict[str, A
         raise file.error(key, f'actuator "{joint}" is no servo; a joint needs one')
 
 
-def _check_gait(file: VehicleFile, gait: Gait, actuators: dict[str, Any]) -> None:
+def _check_gait(file: VehicleFile, gait: AnyGait, actuators: dict[str, Any]) -> None:
     for k, joint in enumerate(gait.joints):
         _check_servo(file, f"gait.joints.{k}", joint, actuators)
     for key in ("links_m" if isinstance(gait, TailGait) else "places_m", "turn_share"):

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from caudal.hal.tables.types import Length, NotNegative, Number, Physical, Positive, Share, Table, tag_of
+from caudal.hal.tables.types import Length, NotNegative, Number, Physical, Positive, Share, Table
+from caudal.hal.vehicle_file.schema import filled_in
 from caudal.onboard.tables.control import ControlTable
 from caudal.onboard.tables.thrusters import FilterTable
 
@@ -26,14 +27,11 @@ class _Gait(Table, tag_field="kind", kw_only=True, frozen=True):
     convergence_per_s: Annotated[float, Meta(ge=1, le=100)] = 14.0
     coupling_per_s: Annotated[float, Meta(ge=0.5, le=40)] = 8.0
 
-    @property
-    def kind(self) -> str:
-        return tag_of(self)
-
 
 class TailGait(_Gait, tag="tail", kw_only=True, frozen=True):
     """A chain of links on a travelling wave (gait/wave.py)."""
 
+    kind: Literal["tail"] = filled_in("kind", "tail")
     links_m: Annotated[list[Length], Meta(min_length=1)]
     c1: Annotated[float, Meta(ge=-1, le=1)]
     c2_per_m: Annotated[float, Meta(ge=-10, le=10)]
@@ -43,11 +41,15 @@ class TailGait(_Gait, tag="tail", kw_only=True, frozen=True):
 class UndulationGait(_Gait, tag="undulation", kw_only=True, frozen=True):
     """Joints that each swing in one travelling wave (gait/undulation.py)."""
 
+    kind: Literal["undulation"] = filled_in("kind", "undulation")
     places_m: Annotated[list[NotNegative], Meta(min_length=1)]  # of the joints, from the snout
     length_m: Length
     waves: Annotated[float, Meta(ge=-10, le=10)]  # on the body; 0 is no phase lag
     growth_per_m: Annotated[float, Meta(ge=-10, le=10)] = 0.0
     amplitude_rad: Annotated[float, Meta(ge=0, le=1.5)]
+
+
+AnyGait = TailGait | UndulationGait
 
 
 class ShellTable(Table, kw_only=True, frozen=True):

@@ -43,7 +43,7 @@ def model() -> sim_plant.Model:
 def controller(scenario: str, *overrides: str) -> TaskPriorityControl:
     """A scenario's controller on a board with nothing connected."""
     found, settings = vehicle(scenario, *overrides)
-    return found.build_loop(settings, NullDriver()).stages[0].account
+    return found.build_loop(settings, NullDriver()).stages[0].diagnostics
 
 
 class State:

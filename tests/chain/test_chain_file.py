@@ -76,7 +76,7 @@ def test_loop_goes_safe_with_the_reason_when_the_solver_fails(monkeypatch):
     def fails(*_):
         raise SolverError("a level of the hierarchy has no answer")
 
-    monkeypatch.setattr(loop.stages[0].account.solver, "solve", fails)
+    monkeypatch.setattr(loop.stages[0].diagnostics.solver, "solve", fails)
     simulation.step()
     assert loop.fault == "aims: SolverError: a level of the hierarchy has no answer"
     assert loop.board.outputs == loop.board.safe_outputs and not loop.state.armed

@@ -10,6 +10,7 @@ import pytest
 
 from caudal.tools.cli.main import main
 from caudal.tools.deploy.pi_release import Run, read_requirements
+from tests.command_line import run
 from tests.conftest import ROOT
 from tests.deploy.conftest import Card
 
@@ -31,8 +32,7 @@ def deployed(tmp_path_factory) -> tuple[Card, dict]:
     """A card of this machine's architecture with a whole release on it."""
     card = Card(tmp_path_factory.mktemp("deployed") / "card")
     words = ["--root", str(card.root), "fish", "--scenario", "cruise", "--set", "gait.source=table"]
-    command = [sys.executable, "-m", "caudal.tools.cli.main", "deploy", "pi", *words, "--json"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    done = run("deploy", "pi", *words, "--json", cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return card, json.loads(done.stdout)
 

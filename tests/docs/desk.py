@@ -26,6 +26,7 @@ import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.command_line import start
 from tests.conftest import ROOT
 from tests.deploy.conftest import Card
 from tests.docs.blocks import Block
@@ -206,7 +207,8 @@ class Desk:
     def _popen(self, words: list[str], **options) -> subprocess.Popen:
         path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
         home = {"HOME": str(self.folder), "XDG_STATE_HOME": str(self.folder / "state")}
-        return subprocess.Popen(words, cwd=self.folder, env={**os.environ, "PATH": path, **home}, **options)
+        options |= {"cwd": self.folder, "env": {**os.environ, "PATH": path, **home}}
+        return start(*words[1:], **options) if words[0] == "caudal" else subprocess.Popen(words, **options)
 
     def _with_free_ports(self, text: str) -> str:
         return PORT.sub(lambda found: found[1] + self._free(found[2]), text)

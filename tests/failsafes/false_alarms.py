@@ -29,7 +29,7 @@ class Judged:
         def judged(observer: Any, heard: int) -> None:
             judge(observer, heard)
             at = observer.index
-            self.off[at] = max(self.off.get(at, 0.0), abs(observer.gap(heard)) / observer._off)
+            self.off[at] = max(self.off.get(at, 0.0), abs(observer.error(heard)) / observer._tolerance)
             self.count[at] = max(self.count.get(at, 0.0), observer._count / observer._most)
 
         Observer._judge = judged  # type: ignore[method-assign]

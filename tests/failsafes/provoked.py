@@ -56,7 +56,7 @@ class Bench:
             self.simulation.step(self.late_us)
 
     def row(self, name: str) -> Any:
-        return next(row for row in self.loop.monitor.rows if row.name == name)
+        return next(row for row in self.loop.monitor.rules if row.name == name)
 
     def sensor(self, name: str) -> dict[str, Any]:
         return next(s for s in self.vehicle.settings["sensors"] if s["name"] == name)

@@ -49,7 +49,7 @@ def test_a_snakes_jammed_joint_is_found_and_it_swims_on(joint):
     bench.step(200)
     index = bench.loop.board.actuator(joint)
     assert [i for i, off in enumerate(bench.loop.state.not_following) if off] == [index]
-    assert bench.loop.fault is None and bench.loop.state.free
+    assert bench.loop.fault is None and bench.loop.state.commands_applied
     bench.clear()
     bench.step(200)
     assert not any(bench.loop.state.not_following)

@@ -126,7 +126,7 @@ def no_slew(limiter, i, ask, low, high):
 
 
 def never(row, state):
-    row._cause(state)
+    row._condition(state)
     return False
 
 

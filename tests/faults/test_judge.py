@@ -63,17 +63,17 @@ def taking_timed_out_for(verdict):
     step = FailsafeRule.step
 
     def wrong(row, state):
-        cause = row._cause
+        cause = row._condition
 
         def answer(state):
             found = cause(state)
             return verdict if found is None else found
 
-        row._cause = answer
+        row._condition = answer
         try:
             return step(row, state)
         finally:
-            row._cause = cause
+            row._condition = cause
 
     return wrong
 

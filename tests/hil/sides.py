@@ -3,9 +3,10 @@
 import re
 import socket
 import subprocess
-import sys
-import time
 from pathlib import Path
+
+from tests.command_line import start
+from tests.waiting import wait_for
 
 FISH = ("fish", "--scenario", "cruise")
 
@@ -18,9 +19,8 @@ class Sides:
         self._all: list[subprocess.Popen] = []
 
     def start(self, *words: object) -> subprocess.Popen:
-        command = [sys.executable, "-m", "caudal.tools.cli.main", *map(str, words)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        self._all.append(subprocess.Popen(command, cwd=self._folder, text=True, **pipes))
+        self._all.append(start(*words, cwd=self._folder, **pipes))
         return self._all[-1]
 
     def plant(self, port: str, *words: object) -> subprocess.Popen:
@@ -51,10 +51,7 @@ def said(process: subprocess.Popen, pattern: str) -> str:
     raise AssertionError(f"it ended without saying {pattern}")
 
 
-def swims_on(log: Path, patience_s: float = 60.0) -> None:
+def swims_on(log: Path) -> None:
     """Waits until the log has grown: ticks go by."""
-    start = log.stat().st_size if log.exists() else 0
-    give_up = time.monotonic() + patience_s
-    while not log.exists() or log.stat().st_size < start + 50_000:
-        assert time.monotonic() < give_up, "no tick goes by"
-        time.sleep(0.05)
+    before = log.stat().st_size if log.exists() else 0
+    wait_for(lambda: log.exists() and log.stat().st_size >= before + 50_000, "ticks")

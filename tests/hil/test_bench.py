@@ -8,7 +8,9 @@ import pytest
 
 from caudal.hal.serial_ports import Port
 from caudal.tools.hil.pty import open_line
+from tests.command_line import start
 from tests.conftest import EEL
+from tests.waiting import LIMIT_S
 
 OFF = [0, 0, 0, 0, 0]  # no pulse on any of the fish's servos
 SLEW_US = 12.0 * 636.6 / 100  # the fish's slew limit in microseconds a tick
@@ -41,27 +43,17 @@ def test_bench_and_simulation_command_the_same_to_the_bit(caudal, vehicle, scena
 def test_a_controller_with_another_vehicle_file_is_refused_naming_both(caudal):
     master, slave = open_line()
     line = os.ttyname(slave)
-    other = [
-        sys.executable,
-        "-m",
-        "caudal.tools.cli.main",
-        "run",
-        "fish",
-        "--on",
-        f"hil:{line}",
-        "--set",
-        "gait.rows=20",
-    ]
-    controller = subprocess.Popen(other, stderr=subprocess.PIPE, text=True, cwd=caudal.folder)
+    other = ("run", "fish", "--on", f"hil:{line}", "--set", "gait.rows=20")
+    controller = start(*other, stderr=subprocess.PIPE, cwd=caudal.folder)
     relay = Port(master, "bench")
     from caudal.tools.config.vehicle import open_vehicle
     from caudal.tools.hil.plant_side import PlantSide, Refusal
 
     vehicle = open_vehicle("fish")
     with pytest.raises(Refusal, match=vehicle.file.digest()[:16]) as refused:
-        PlantSide(vehicle.settings, vehicle.file.digest(), relay).connect(60)
+        PlantSide(vehicle.settings, vehicle.file.digest(), relay).connect(LIMIT_S)
     assert open_vehicle("fish", ["gait.rows=20"]).file.digest()[:16] in str(refused.value)
-    _, said = controller.communicate(timeout=60)
+    _, said = controller.communicate(timeout=LIMIT_S)
     assert controller.returncode == 2 and said.count("\n") == 1 and vehicle.file.digest()[:16] in said
     relay.close()
     os.close(slave)
@@ -171,7 +163,7 @@ def test_the_fixture_serves_tests_in_a_repository_of_its_users(tmp_path):
         "    assert wire.vehicle.gone_ticks == 0 and len(wire.outputs) == 100\n"
     )
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "test_mine.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
 
 

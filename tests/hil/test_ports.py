@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import threading
-import time
 
 import pytest
 
@@ -12,13 +11,14 @@ from caudal.hal.serial_ports import PortError
 from caudal.tools.hil.pty import open_line
 from caudal.tools.hil.reconnecting_port import ReconnectingPort
 from tests.hil.sides import free_tcp_port, said, swims_on
+from tests.waiting import LIMIT_S, wait_for
 
 
 def ended_well(plant: subprocess.Popen, controller: subprocess.Popen) -> None:
-    out, error = plant.communicate(timeout=120)
+    out, error = plant.communicate(timeout=LIMIT_S)
     assert plant.returncode == 0, error
     assert '"simulated_s": 4.0' in out and '"gone_ticks": 0' in out
-    assert controller.wait(timeout=60) == 0
+    assert controller.wait(timeout=LIMIT_S) == 0
 
 
 def test_the_plant_opens_a_pseudo_terminal_and_says_where_its_other_end_is(sides):
@@ -82,8 +82,8 @@ def test_a_controller_killed_and_started_anew_takes_over(sides, tmp_path):
     second = sides.controller(line)
     said(plant, "controller is back")  # a plant swims on alone: that its log grows would prove nothing
     plant.terminate()
-    out, _ = plant.communicate(timeout=60)
-    assert '"fault": null' in out and second.wait(timeout=60) == 0
+    out, _ = plant.communicate(timeout=LIMIT_S)
+    assert '"fault": null' in out and second.wait(timeout=LIMIT_S) == 0
 
 
 def test_a_plant_killed_and_started_anew_is_served_by_the_same_controller(sides, tmp_path):
@@ -97,14 +97,11 @@ def test_a_plant_killed_and_started_anew_is_served_by_the_same_controller(sides,
     ended_well(sides.plant(f"tcp:127.0.0.1:{port}", "--for", 4), controller)
 
 
-def chunk(reconnecting_port: ReconnectingPort, patience_s: float = 60.0) -> bytes:
+def chunk(reconnecting_port: ReconnectingPort) -> bytes:
     """The next bytes that come."""
     buffer = bytearray(64)
-    give_up = time.monotonic() + patience_s
-    while time.monotonic() < give_up:
-        if count := reconnecting_port.read(buffer, 100):
-            return bytes(buffer[:count])
-    raise AssertionError("nothing came")
+    count = wait_for(lambda: reconnecting_port.read(buffer, 100), "bytes")
+    return bytes(buffer[:count])
 
 
 def talk(line: int, word: bytes, until: threading.Event) -> None:

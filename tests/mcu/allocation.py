@@ -81,7 +81,7 @@ def run(folder):
     state = loop.state
     driver.moving = True
     print("thousand", bytes_per_call(loop.tick, 0, 1000) * 1000)
-    assert loop.fault is None and state.free, loop.fault
+    assert loop.fault is None and state.commands_applied, loop.fault
     driver.moving = False
     while loop.ticks % 10 != 1:
         loop.tick()

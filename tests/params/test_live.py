@@ -152,7 +152,7 @@ def test_a_failsafes_threshold_is_set_and_its_count_goes_on():
     """A row that has been counting up to its delay goes on from there."""
     settings = settings_of("rov")
     loop = build_loop(settings, settings["scenarios"]["station"], Noise(settings, 1))
-    row = next(row for row in loop.monitor.rows if row.name == "battery_low")
+    row = next(row for row in loop.monitor.rules if row.name == "battery_low")
     index = loop.board.sensor("battery")
     loop.board.sensors[index].map.to_q20 = lambda count: 14 << 20  # a battery of 14 V
     ticked(loop, 5)

@@ -59,7 +59,7 @@ def _without_action(step: Any) -> Any:
     def look(state: Any) -> None:
         step(state)
         state.action = 0
-        state.mode = state.asked
+        state.mode = state.requested_mode
 
     return look
 
@@ -70,7 +70,9 @@ def ticked(loop: Any, ticks: int) -> list[Any]:
     for _ in range(ticks):
         loop.tick()
         assert loop.fault is None
-        seen.append((list(loop.state.commands), list(loop.board.outputs), loop.state.active, loop.state.mode))
+        seen.append(
+            (list(loop.state.commands), list(loop.board.outputs), loop.state.active_rules, loop.state.mode)
+        )
     return seen
 
 

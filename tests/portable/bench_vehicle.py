@@ -1,4 +1,4 @@
-"""A made-up swimmer for the portable tests: plain settings, and a driver whose counts a test sets by name."""
+"""A vehicle for the portable tests: its tables, and a driver whose counts a test sets by name."""
 
 ECHOES = ("ahead", "port", "starboard")
 MEASURED = ("heading", "turn_rate", "x", "y", "depth", "target_x", "target_y")  # mrad, mrad/s, mm
@@ -8,49 +8,64 @@ NO_ECHO = 3000
 
 
 class Table:
-    """A table of settings as a board has it: its keys are attributes."""
+    """A table of a vehicle file as a board has it: an object with attributes."""
 
     def __init__(self, **keys):
-        self.update(keys)
+        self.changed(**keys)
 
-    def update(self, keys):
+    def changed(self, **keys):
+        """Sets keys; the table itself."""
         for key in keys:
             setattr(self, key, keys[key])
-
-    # for parts that still index tables like dictionaries
+        return self
 
     def __getitem__(self, key):
         return getattr(self, key)
-
-    def __setitem__(self, key, value):
-        setattr(self, key, value)
-
-    def __contains__(self, key):
-        return hasattr(self, key)
 
     def get(self, key, default=None):
         return getattr(self, key, default)
 
 
 def servo(name, port, **changes):
-    settings = {
-        "name": name,
-        "map": "servo",
-        "port": port,
-        "centre_us": 1500,
-        "us_per_rad": 600.0,
-        "direction": 1,
-        "trim_us": 0,
-        "low_us": 800,
-        "high_us": 2200,
-        "min_rad": -1.0,
-        "max_rad": 1.0,
-        "slew_rad_s": 12.0,
-        "safe_rad": "off",
-        "feedback": "",
-    }
-    settings.update(changes)
-    return Table(**settings)
+    settings = Table(
+        name=name,
+        map="servo",
+        feedback="",
+        port=port,
+        centre_us=1500,
+        us_per_rad=600.0,
+        direction=1,
+        trim_us=0,
+        low_us=800,
+        high_us=2200,
+        min_rad=-1.0,
+        max_rad=1.0,
+        slew_rad_s=12.0,
+        safe_rad="off",
+    )
+    return settings.changed(**changes)
+
+
+def valve(name="valve", **changes):
+    """Settings of a valve that is said to open at 120 mA; its loop answers an error five times as hard."""
+    settings = Table(
+        name=name,
+        map="valve",
+        port=0,
+        crack_ua=120000,
+        ua_per_pa=0.5,
+        high_ua=600000,
+        min_pa=0.0,
+        max_pa=800000.0,
+        slew_pa_s=1e6,
+        safe_pa="off",
+        pressure="chamber",
+        kp=2.5,
+        ki=25.0,
+        trim_ua=40000,
+        feedback="",
+    )
+    return settings.changed(**changes)
 
 
 def valve(name="valve", **changes):
@@ -95,10 +110,15 @@ def place(bearing_deg):
 
 
 def failsafe(name, trigger, action, **changes):
-    row = {"name": name, "trigger": trigger, "action": action}
-    row.update({"delay_s": 0.0, "clear_s": 0.0, "latched": False})
-    row.update(changes)
-    return Table(**row)
+    row = Table(
+        name=name,
+        trigger=trigger,
+        action=action,
+        delay_s=0.0,
+        clear_s=0.0,
+        latched=False,
+    )
+    return row.changed(**changes)
 
 
 def control():
@@ -153,10 +173,6 @@ def estimate():
     )
 
 
-def circle(x_m, radius_m):
-    return Table(x_m=x_m, radius_m=radius_m)
-
-
 def guidance():
     return Table(
         horizon_s=2.4,
@@ -169,7 +185,10 @@ def guidance():
         accelerate_m_s2=0.08,
         turn_rates_rad_s=[0.0, -0.3, 0.3, -0.7, 0.7, -1.2, 1.2, -2.0, 2.0],
         speed_shares=[1.0, 0.4, 0.0],
-        hull=[circle(0.14, 0.07), circle(0.04, 0.06), circle(-0.12, 0.05), circle(-0.24, 0.05)],
+        hull=[
+            Table(x_m=x_m, radius_m=radius_m)
+            for x_m, radius_m in ((0.14, 0.07), (0.04, 0.06), (-0.12, 0.05), (-0.24, 0.05))
+        ],
         weights=Table(
             task=0.4,
             change=0.15,
@@ -203,6 +222,7 @@ def settings():
         surface=Table(by="buoyancy", frequency_hz=0.0, commands=[], drop=[]),
         sticks=Table(frequency_hz=2.0, deflection_deg=45.0, depth_m_s=0.1),
         mission=None,
+        params=[],
         failsafes=[
             failsafe("not_armed", "not_armed", "disarm"),
             failsafe(
@@ -215,8 +235,8 @@ def settings():
 def schedule(*rows):
     """Rows of (at_s, frequency_hz, amplitude, deflection_deg)."""
     names = ("at_s", "frequency_hz", "amplitude", "deflection_deg")
-    plain = [Table(hold=[], depth_m=None, **dict(zip(names, row))) for row in rows]
-    return Table(task="schedule", depth_m=None, rows=plain)
+    tables = [Table(hold=[], depth_m=None, **dict(zip(names, row))) for row in rows]
+    return Table(task="schedule", depth_m=None, rows=tables)
 
 
 def wander():

@@ -21,17 +21,17 @@ class Tailed:
 
     def __init__(self, source="cpg", slew_rad_s=12.0, limit_rad=1.0, share=None):
         plain = settings()
-        plain["actuators"] = [
+        plain.actuators = [
             servo(name, k, slew_rad_s=slew_rad_s, min_rad=-limit_rad, max_rad=limit_rad, feedback=ANGLES[k])
-            for k, name in enumerate(gait()["joints"])
+            for k, name in enumerate(gait().joints)
         ]
-        plain["sensors"] = [sensor(name, k, 0.001, -2000, 2000) for k, name in enumerate(ANGLES)]
+        plain.sensors = [sensor(name, k, 0.001, -2000, 2000) for k, name in enumerate(ANGLES)]
         self.driver = BenchDriver(ANGLES)
         self.board = build_board(plain, self.driver, RATE_HZ)
         self.state = State(self.board, 1000000 // RATE_HZ)
         shape = gait(source)
         if share:
-            shape["turn_share"] = share
+            shape.turn_share = share
         self.tail = Tail(build_gait(shape, self.board, RATE_HZ), 3.0, 1.05)
         sensors = [self.board.sensor(name) for name in ANGLES]
         self.around = Around(self.tail, sensors, places_of(shape), self.board, RATE_HZ, 14.0)

@@ -28,10 +28,7 @@ class Bench:
         self.driver = BenchDriver(CHANNELS)
         self.board = build_board(channels, self.driver, 100)
         self.state = State(self.board, 10000)
-        settings = {}
-        for name in CHANNELS:
-            settings[name] = name
-        settings.update(changes)
+        settings = Table(**{name: name for name in CHANNELS}).changed(**changes)
         self.estimator = AttitudeEstimator(settings, self.board)
 
     def step(self, ticks=1, **counts):

@@ -1,5 +1,7 @@
 """Trajectories of Bezier curves: where they begin and end, how they move between, and that they stay in their hull."""
 
+from bench_vehicle import Table
+
 from caudal.onboard.guidance.bezier import Trajectory
 
 STRAIGHT = [[float(k), 2.0 * k, 0.5, -0.1 * k] for k in range(5)]
@@ -14,7 +16,7 @@ CURVED = [
 
 def of(*segments, **lasting):
     return Trajectory(
-        {"segment_s": lasting.get("segment_s", [10.0] * len(segments)), "points": list(segments)}
+        Table(segment_s=lasting.get("segment_s", [10.0] * len(segments)), points=list(segments))
     )
 
 

@@ -169,8 +169,10 @@ def test_closing_the_board_closes_the_driver():
 
 
 def test_settings_become_channels_with_fixed_point_limits_and_ages_in_ticks():
-    actuators = [servo("tail_1", 3, safe_rad=0.25), servo("tail_2", 4)]
-    settings = Table(actuators=actuators, sensors=[sensor("depth", 2, 0.001, 0, 1000, 0.25)])
+    settings = Table(
+        actuators=[servo("tail_1", 3, safe_rad=0.25), servo("tail_2", 4)],
+        sensors=[sensor("depth", 2, 0.001, 0, 1000, 0.25)],
+    )
     board = build_board(settings, BenchDriver(("depth",)), 100)
     first, second = board.actuators
     assert (first.port, first.low, first.high, first.slew) == (3, -16384, 16384, 12 * 16384)
@@ -181,13 +183,13 @@ def test_settings_become_channels_with_fixed_point_limits_and_ages_in_ticks():
 def test_settings_of_thrusters_and_valves_become_their_maps():
     curve = Table(fit="table", battery_v=12.0, pulses_us=[1100, 1500, 1900], forces_n=[-8.0, 0.0, 8.0])
     thruster = Table(name="thruster", map="thruster", port=0, neutral_us=1500, low_us=1100, high_us=1900)
-    thruster.update({"nominal_v": 12.0, "battery": "", "curve": [curve]})
-    thruster.update({"min_n": -4.0, "max_n": 4.0, "slew_n_s": 8.0, "safe_n": 0.0})
-    valve = Table(name="valve", map="valve", port=0, crack_ua=8000, ua_per_pa=0.1, high_ua=20000, pressure="")
-    valve.update({"min_pa": 0.0, "max_pa": 1e5, "slew_pa_s": 1e5, "safe_pa": "off"})
-    level = Table(name="level", map="table", port=0, counts=[0, 10], values=[0.0, 5.0], max_age_s=1)
+    thruster.changed(nominal_v=12.0, battery="", curve=[curve])
+    thruster.changed(min_n=-4.0, max_n=4.0, slew_n_s=8.0, safe_n=0.0)
+    valve = Table(name="valve", map="valve", port=0, crack_ua=8000, ua_per_pa=0.1, high_ua=20000)
+    valve.changed(min_pa=0.0, max_pa=1e5, slew_pa_s=1e5, safe_pa="off", pressure="")
+    table = Table(name="level", map="table", port=0, counts=[0, 10], values=[0.0, 5.0], max_age_s=1)
     driver = BenchDriver(("level",))
-    board = build_board(Table(actuators=[thruster, valve], sensors=[level]), driver, 100)
+    board = build_board(Table(actuators=[thruster, valve], sensors=[table]), driver, 100)
     driver.counts["level"] = 4
     board.sense()
     assert board.reading(0) == 2.0

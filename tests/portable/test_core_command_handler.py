@@ -5,15 +5,13 @@ from bench_vehicle import BenchDriver, failsafe, schedule, settings, wander
 from caudal.hal.core.board import NEVER
 from caudal.onboard.build import build_loop
 from caudal.onboard.core import modes
-from caudal.onboard.core.loop import ORDERS_A_TICK, ORDERS_WAITING
+from caudal.onboard.core.loop import COMMANDS_A_TICK, COMMANDS_WAITING
 
 NAN = float("nan")
 
 
 def vehicle(scenario=None, **changes):
-    plain = settings()
-    plain.update(changes)
-    loop = build_loop(plain, scenario or wander(), BenchDriver())
+    loop = build_loop(settings().changed(**changes), scenario or wander(), BenchDriver())
     loop.tick()
     return loop
 
@@ -66,7 +64,7 @@ def test_nobody_arms_a_vehicle_in_the_time_that_a_cause_has_to_last():
     loop.board.driver.counts["heading"] = None
     for _ in range(15):
         loop.tick()
-    assert not loop.state.active and "blind" in send(loop, "arm")
+    assert not loop.state.active_rules and "blind" in send(loop, "arm")
     loop.board.driver.counts["heading"] = 0
     loop.tick()
     assert send(loop, "arm") is None
@@ -108,21 +106,21 @@ def test_a_mission_may_not_take_the_vehicle_from_its_pilot():
 
 def test_what_a_mission_asks_for_is_dropped_once_a_pilot_has_said_something_else():
     loop = vehicle()
-    loop.state.asked = modes.MISSION
-    loop.state.mission_asks = "surface"
+    loop.state.requested_mode = modes.MISSION
+    loop.state.mission_mode = "surface"
     assert send(loop, "mode", "manual", "pilot") is None
-    assert loop.state.asked == modes.MANUAL and loop.state.mission_asks is None
+    assert loop.state.requested_mode == modes.MANUAL and loop.state.mission_mode is None
 
 
 def test_sticks_are_four_shares_and_grow_old():
     loop = vehicle()
-    assert loop.state.sticks_age == NEVER
+    assert loop.state.manual_input_age == NEVER
     assert send(loop, "sticks", 1, -0.5, 0, 0.25) is None
-    assert loop.state.sticks == [1.0, -0.5, 0.0, 0.25]
-    age = loop.state.sticks_age
+    assert loop.state.manual_input == [1.0, -0.5, 0.0, 0.25]
+    age = loop.state.manual_input_age
     for _ in range(7):
         loop.tick()
-    assert loop.state.sticks_age == age + 7
+    assert loop.state.manual_input_age == age + 7
     for bad in (
         (NAN, 0, 0, 0),
         (0, 1.01, 0, 0),
@@ -132,7 +130,7 @@ def test_sticks_are_four_shares_and_grow_old():
         (0, 0, 0, float("inf")),
     ):
         assert send(loop, "sticks", *bad) is not None
-        assert loop.state.sticks == [1.0, -0.5, 0.0, 0.25]
+        assert loop.state.manual_input == [1.0, -0.5, 0.0, 0.25]
 
 
 def test_sticks_beat_and_turn_the_tail():
@@ -169,11 +167,11 @@ def test_host_and_station_are_heard():
 
 def test_a_flood_of_orders_waits_and_what_is_too_much_is_not_taken():
     loop = vehicle()
-    taken = [loop.send("station") for _ in range(ORDERS_WAITING + 10)]
-    assert taken == [True] * ORDERS_WAITING + [False] * 10
+    taken = [loop.send("station") for _ in range(COMMANDS_WAITING + 10)]
+    assert taken == [True] * COMMANDS_WAITING + [False] * 10
     loop.tick()
-    assert len(loop.taken) == ORDERS_A_TICK
-    for _ in range(ORDERS_WAITING // ORDERS_A_TICK - 1):
+    assert len(loop.taken) == COMMANDS_A_TICK
+    for _ in range(COMMANDS_WAITING // COMMANDS_A_TICK - 1):
         loop.tick()
     loop.tick()
     assert loop.taken == []

@@ -148,8 +148,7 @@ def inverted(acceleration_m_s2, turn_rate_rad_s, speed_m_s, reverse=False, least
     want.acceleration_m_s2 = acceleration_m_s2
     want.turn_rate_rad_s = turn_rate_rad_s
     want.reverse = reverse
-    known = control()
-    known["frequency_min_hz"] = least_hz
+    known = control().changed(frequency_min_hz=least_hz)
     for _ in range(6):
         SwimLaw(known).invert(want, speed_m_s)
     return want
@@ -245,8 +244,8 @@ def test_settings_known_beforehand_are_asked_alike_and_cut_alike():
     for row in ((0.0, 2.0, 0.5, -30.0), (0.0, 9.0, 1.0, 80.0), (0.0, -9.0, 0.0, -80.0)):
         tail = Tail(build_gait(gait(), board, 100), 3.0, 1.05)
         state = State(board, 10000)
-        Schedule(schedule(row)["rows"], board, 100).step(state)
-        assert state.setpoint.beat is not None
+        Schedule(schedule(row).rows, board, 100).step(state)
+        assert state.setpoint.beat_q14 is not None
         tail.ask(state)
         found = (tail.gait.frequency.target, tail.gait.amplitude.target, tail.gait.turn.target)
         assert found == asked(row[1], row[2], math.radians(row[3]))

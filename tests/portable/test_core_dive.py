@@ -18,17 +18,16 @@ def bench():
 
 
 def dive(board, depth_m=None, **changes):
-    settings = {
-        "actuator": "fins",
-        "direction": 1,
-        "kp_rad_per_m": 2.0,
-        "ki_rad_per_m_s": 0.0,
-        "kd_rad_s_per_m": 0.0,
-        "pitch_gain": 0.0,
-        "limit_rad": 0.5,
-    }
-    settings.update(changes)
-    return Dive(settings, board, depth_m, RATE_HZ)
+    settings = Table(
+        actuator="fins",
+        direction=1,
+        kp_rad_per_m=2.0,
+        ki_rad_per_m_s=0.0,
+        kd_rad_s_per_m=0.0,
+        pitch_gain=0.0,
+        limit_rad=0.5,
+    )
+    return Dive(settings.changed(**changes), board, depth_m, RATE_HZ)
 
 
 def told(depths_m, wanted_m=1.0, pitch_rad=None, **settings):
@@ -114,9 +113,8 @@ def test_a_schedules_row_changes_the_depth_when_it_comes():
     board, state = bench()
     rows = []
     for at_s, depth_m in ((0.0, None), (0.1, 1.5), (0.2, None)):
-        row = {"at_s": at_s, "frequency_hz": 1.0, "amplitude": 1.0, "deflection_deg": 0.0}
-        row.update({"depth_m": depth_m, "hold": []})
-        rows.append(row)
+        row = Table(at_s=at_s, frequency_hz=1.0, amplitude=1.0, deflection_deg=0.0)
+        rows.append(row.changed(depth_m=depth_m, hold=[]))
     schedule, holding = Schedule(rows, board, RATE_HZ), dive(board, 1.0)
     state.estimate.depth_m = 1.0
     wanted_m = []

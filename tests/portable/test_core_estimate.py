@@ -19,7 +19,7 @@ class Bench:
         self.board = build_board(settings(), self.driver, 100)
         self.state = State(self.board, 10000)
         channels = estimate()
-        channels.update(changes)
+        channels.changed(**changes)
         self.law = SwimLaw(control())
         self.estimator = PlanarEstimator(channels, self.board, self.law, 100)
 
@@ -73,7 +73,7 @@ def test_a_heading_without_compass_or_gyro_stays():
 
 def test_speed_follows_the_swim_law_while_the_gate_lets_the_tail_swim():
     bench = Bench(x="", y="")
-    bench.state.free = True
+    bench.state.commands_applied = True
     bench.state.setpoint.frequency_hz = 1.0
     bench.state.setpoint.amplitude = 1.0
     speeds = []

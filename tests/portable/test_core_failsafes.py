@@ -38,7 +38,7 @@ class Bench:
         self.board = build_board(channels, self.driver, 100)
         self.state = State(self.board, 10000)
         self.state.armed = armed
-        self.rows = [FailsafeRule(row, self.board, 100) for row in rows]
+        self.rows = [FailsafeRule(row, self.board, 100, TAIL) for row in rows]
         self.monitor = FailsafeMonitor(self.rows, TAIL)
         self.limiter = OutputLimiter(self.board, 100)
 
@@ -52,7 +52,7 @@ class Bench:
     def ticks_until_active(self, wanted=True, most=500):
         for tick in range(1, most):
             self.step()
-            if bool(self.state.active) == wanted:
+            if bool(self.state.active_rules) == wanted:
                 return tick
         raise AssertionError("it never did")
 
@@ -64,7 +64,7 @@ def lost(action="neutral", **changes):
 def test_nothing_moves_while_disarmed_whatever_the_table_says():
     bench = Bench(armed=False)
     bench.state.commands = [ONE, ONE]
-    assert bench.step(10) == [None, None] and not bench.state.free
+    assert bench.step(10) == [None, None] and not bench.state.commands_applied
     bench.state.armed = True
     bench.step()
     bench.state.armed = False
@@ -101,17 +101,17 @@ def test_a_reading_back_before_the_delay_fires_nothing():
     for _ in range(5):
         bench.driver.counts["heading"] = None
         bench.step(12)
-        assert bench.state.active == 0
+        assert bench.state.active_rules == 0
         bench.driver.counts["heading"] = 0
         bench.step()
-    assert bench.state.active == 0
+    assert bench.state.active_rules == 0
 
 
 def test_a_row_clears_once_its_cause_has_been_gone_long_enough():
     bench = Bench(lost(clear_s=0.5))
     bench.driver.counts["heading"] = None
     bench.step(10)
-    assert bench.state.active == 1
+    assert bench.state.active_rules == 1
     bench.driver.counts["heading"] = 0
     assert bench.ticks_until_active(False) == 51
     assert bench.state.action == NONE
@@ -135,15 +135,15 @@ def test_a_latched_row_stays_until_a_person_has_taken_note_after_its_cause_is_go
     bench.step(10)
     bench.rows[0].acknowledge()
     bench.step()
-    assert bench.state.active == 1  # the cause is still there
+    assert bench.state.active_rules == 1  # the cause is still there
     bench.driver.counts["heading"] = 0
     bench.step(300)
     bench.state.armed = False
     bench.step(300)
-    assert bench.state.active == 1
+    assert bench.state.active_rules == 1
     bench.rows[0].acknowledge()
     bench.step(5)
-    assert bench.state.active == 0
+    assert bench.state.active_rules == 0
 
 
 def test_a_cause_seen_while_disarmed_still_counts_after_arming():
@@ -163,7 +163,7 @@ def test_a_command_that_is_no_number_stays_where_it_was_and_fires_its_row_in_the
         bench = Bench(failsafe("bad", "bad_command", "disarm"))
         bench.state.commands = [0, to_q14(0.5)]
         bench.step()
-        assert bench.state.active == 0
+        assert bench.state.active_rules == 0
         bench.state.commands = [0, ask]
         assert bench.step() == [0, to_q14(0.5)]
         assert bench.step() == [None, None]
@@ -174,7 +174,7 @@ def test_infinity_is_a_number_too_large():
     bench = Bench(failsafe("bad", "bad_command", "disarm"))
     bench.state.commands = [INFINITE, -INFINITE]
     bench.step(300)
-    assert bench.state.active == 0
+    assert bench.state.active_rules == 0
     assert bench.state.outputs == [ONE, -ONE]
 
 
@@ -197,7 +197,7 @@ def test_hold_and_surface_change_the_mode_and_the_asked_one_comes_back():
         assert bench.state.mode == AUTO
         bench.driver.counts["heading"] = None
         bench.step(5)
-        assert bench.state.mode == mode and bench.state.asked == AUTO
+        assert bench.state.mode == mode and bench.state.requested_mode == AUTO
         bench.driver.counts["heading"] = 0
         bench.step(5)
         assert bench.state.mode == AUTO
@@ -205,7 +205,7 @@ def test_hold_and_surface_change_the_mode_and_the_asked_one_comes_back():
 
 def test_hold_does_not_call_back_what_was_asked_to_surface():
     bench = Bench(lost("hold"))
-    bench.state.asked = SURFACE_MODE
+    bench.state.requested_mode = SURFACE_MODE
     bench.driver.counts["heading"] = None
     bench.step(5)
     assert bench.state.action == HOLD and bench.state.mode == SURFACE_MODE
@@ -219,7 +219,7 @@ def test_neither_a_delay_nor_a_clearing_goes_on_while_nothing_is_known():
     def look(heading, ticks):
         bench.driver.counts["heading"] = heading
         bench.step(ticks)
-        return bool(bench.state.active)
+        return bool(bench.state.active_rules)
 
     assert not look(2000, 6)
     assert not look(None, 50)  # the first three still go by the last reading
@@ -241,10 +241,10 @@ def test_every_active_row_has_its_bit():
         failsafe("a", "not_armed", "warn"), lost("warn"), failsafe("c", "not_armed", "warn"), armed=False
     )
     bench.step()
-    assert bench.state.active == 0b101
+    assert bench.state.active_rules == 0b101
     bench.driver.counts["heading"] = None
     bench.step(9)
-    assert bench.state.active == 0b111
+    assert bench.state.active_rules == 0b111
 
 
 def test_a_warning_changes_no_command():
@@ -315,13 +315,13 @@ def test_the_state_says_whether_commands_got_through():
     bench = Bench(failsafe("not_armed", "not_armed", "disarm"), lost("warn"))
     bench.driver.counts["heading"] = 0
     bench.step()
-    assert bench.state.free
+    assert bench.state.commands_applied
     bench.driver.counts["heading"] = None
     bench.step(20)
-    assert bench.state.action == WARN and bench.state.free
+    assert bench.state.action == WARN and bench.state.commands_applied
     bench.state.armed = False
     bench.step()
-    assert not bench.state.free
+    assert not bench.state.commands_applied
 
 
 def test_slow_halves_what_pushes_and_leaves_joints_their_room():

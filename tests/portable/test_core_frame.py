@@ -1,5 +1,7 @@
 """The bench wire: the same bytes on every runtime, and what comes out of the decoder whatever goes in."""
 
+from bench_vehicle import Table
+
 from caudal.onboard.link.frame import (
     BYE,
     DELIMITER,
@@ -241,16 +243,16 @@ def test_a_channel_is_as_wide_as_its_range_needs():
     assert width(-32766, 0) == "h"
     assert width(-32767, 0) == "i"
     sensors = [
-        {"map": "linear", "low_count": 0, "high_count": 4095},
-        {"map": "linear", "low_count": -100000, "high_count": 100000},
-        {"map": "table", "counts": [0, 500, 60000]},
+        Table(map="linear", low_count=0, high_count=4095),
+        Table(map="linear", low_count=-100000, high_count=100000),
+        Table(map="table", counts=[0, 500, 60000]),
     ]
     assert readings_layout(sensors).kinds == "hii"
     actuators = [
-        {"map": "servo", "high_us": 2400},
-        {"map": "valve", "high_ua": 900000},
-        {"map": "thruster", "high_us": 1900},
-        {"map": "valve", "high_ua": 20000},
+        Table(map="servo", high_us=2400),
+        Table(map="valve", high_ua=900000),
+        Table(map="thruster", high_us=1900),
+        Table(map="valve", high_ua=20000),
     ]
     assert outputs_layout(actuators).kinds == "hihh"
     assert outputs_layout([]).size == 0

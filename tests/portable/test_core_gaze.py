@@ -5,7 +5,7 @@ import math
 from bench_vehicle import Table, servo
 
 from caudal.hal.core.build import build_board
-from caudal.hal.core.fixed_point import to_float, to_q14, to_q20
+from caudal.hal.core.fixed_point import to_float, to_q14, to_q20, to_q20_or_none
 from caudal.onboard.control.gaze import Gaze, GazeHold
 from caudal.onboard.core.state import State
 
@@ -24,22 +24,21 @@ def gaze(sign=1, lead_s=0.0, lag_s=0.0, limit_rad=0.8):
 
 
 def hold(board, **changes):
-    settings = {
-        "yaw": "yaw",
-        "pitch": "pitch",
-        "yaw_sign": 1,
-        "pitch_sign": 1,
-        "lead_s": 0.0,
-        "lag_s": 0.0,
-        "limit_rad": 0.8,
-        "heading_deg": None,
-    }
-    settings.update(changes)
-    return GazeHold(settings, board, RATE_HZ)
+    settings = Table(
+        yaw="yaw",
+        pitch="pitch",
+        yaw_sign=1,
+        pitch_sign=1,
+        lead_s=0.0,
+        lag_s=0.0,
+        limit_rad=0.8,
+        heading_deg=None,
+    )
+    return GazeHold(settings.changed(**changes), board, RATE_HZ)
 
 
 def step(axis, commands, head_rad, head_rate_rad_s, goal_rad=0.0):
-    axis.step(commands, to_q20(head_rad), to_q20(head_rate_rad_s), to_q20(goal_rad))
+    axis.step(commands, to_q20_or_none(head_rad), to_q20_or_none(head_rate_rad_s), to_q20(goal_rad))
 
 
 def sent(axis, neck_rad, neck_rate_rad_s, ticks, goal_rad=0.0, sign=1):

@@ -2,7 +2,7 @@
 
 import math
 
-from bench_vehicle import ECHOES, NO_ECHO, BenchDriver, guidance, schedule, settings, wander
+from bench_vehicle import ECHOES, NO_ECHO, BenchDriver, Table, guidance, schedule, settings, wander
 
 from caudal.hal.core.build import build_board
 from caudal.onboard.build import build_loop
@@ -14,7 +14,7 @@ from caudal.onboard.guidance.tasks import ClosedPath, Pursue, Steering, Track, W
 from caudal.onboard.guidance.waypoints import Visits
 
 SQUARE_M = [[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0]]
-STEERING = {"kp": 1.5, "ki": 0.0, "kd": 0.1, "limit": 1.5}
+STEERING = Table(kp=1.5, ki=0.0, kd=0.1, limit=1.5)
 
 
 def bench():
@@ -25,7 +25,7 @@ def bench():
 
 def test_a_schedule_sets_the_tail_by_the_clock():
     _, board, state = bench()
-    rows = schedule((0.0, 1.0, 1.0, 0.0), (0.5, 2.0, 0.6, 30.0), (1.0, -1.0, 1.0, -10.0))["rows"]
+    rows = schedule((0.0, 1.0, 1.0, 0.0), (0.5, 2.0, 0.6, 30.0), (1.0, -1.0, 1.0, -10.0)).rows
     steps = Schedule(rows, board, 100)
     seen = {}
     for tick in range(0, 120, 10):
@@ -43,7 +43,7 @@ def test_a_schedule_sets_the_tail_by_the_clock():
 def test_a_schedule_that_woke_late_does_the_latest_row():
     _, board, state = bench()
     steps = Schedule(
-        schedule((0.0, 1.0, 1.0, 0.0), (0.1, 2.0, 1.0, 0.0), (0.2, 3.0, 1.0, 0.0))["rows"], board, 100
+        schedule((0.0, 1.0, 1.0, 0.0), (0.1, 2.0, 1.0, 0.0), (0.2, 3.0, 1.0, 0.0)).rows, board, 100
     )
     state.tick = 60
     steps.step(state)
@@ -52,8 +52,8 @@ def test_a_schedule_that_woke_late_does_the_latest_row():
 
 def test_a_schedule_holds_other_actuators_where_its_row_says():
     _, board, state = bench()
-    rows = schedule((0.0, 1.0, 1.0, 0.0))["rows"]
-    rows[0]["hold"] = [("tail_3", 4096)]
+    rows = schedule((0.0, 1.0, 1.0, 0.0)).rows
+    rows[0].hold = [("tail_3", 4096)]
     Schedule(rows, board, 100).step(state)
     assert state.commands == [0, 0, 4096, 0]
 
@@ -105,7 +105,7 @@ def test_steering_turns_the_short_way_towards_a_point():
 
 def test_wander_meanders_to_both_sides():
     _, board, state = bench()
-    task = Wander({"speed_m_s": 0.2, "meander_rad_s": 0.3, "meander_s": 10.0}, board, 10)
+    task = Wander(Table(speed_m_s=0.2, meander_rad_s=0.3, meander_s=10.0), board, 10)
     turns = []
     for _ in range(100):
         task.step(state)
@@ -115,7 +115,7 @@ def test_wander_meanders_to_both_sides():
 
 
 def track_settings():
-    return {"speed_m_s": 0.2, "look_ahead_m": 0.3, "steering": STEERING, "path_m": SQUARE_M}
+    return Table(speed_m_s=0.2, look_ahead_m=0.3, steering=STEERING, path_m=SQUARE_M)
 
 
 def test_a_tracker_aims_along_its_path_and_knows_how_far_off_it_is():
@@ -135,15 +135,15 @@ def test_a_tracker_that_does_not_know_where_it_is_stays():
 
 
 def pursue_settings():
-    return {
-        "speed_m_s": 0.35,
-        "distance_m": 0.5,
-        "closing_per_s": 0.5,
-        "closing_ki_per_s2": 0.0,
-        "target_x": "target_x",
-        "target_y": "target_y",
-        "steering": STEERING,
-    }
+    return Table(
+        speed_m_s=0.35,
+        distance_m=0.5,
+        closing_per_s=0.5,
+        closing_ki_per_s2=0.0,
+        target_x="target_x",
+        target_y="target_y",
+        steering=STEERING,
+    )
 
 
 def test_a_pursuer_closes_in_from_afar_and_lets_a_near_target_go_on():
@@ -173,7 +173,7 @@ def test_a_pursuer_that_lost_its_target_stays():
 def seen_to_port():
     """A detector that has just seen an echo at 1 m, 40 degrees to port; and is left without a new one."""
     driver, board, state = bench()
-    detector = Detector(settings()["sensors"], board, 10)
+    detector = Detector(settings().sensors, board, 10)
     driver.counts["port"] = 1000
     board.sense()
     before = [(point[0], point[1]) for point in detector.step(state)]
@@ -207,7 +207,7 @@ def test_a_seen_point_goes_to_starboard_as_the_vehicle_turns_to_port():
 
 def test_the_detector_forgets_a_sensor_that_went_silent():
     driver, board, state = bench()
-    detector = Detector(settings()["sensors"], board, 10)
+    detector = Detector(settings().sensors, board, 10)
     driver.counts["port"] = 800
     board.sense()
     assert len(detector.step(state)) == 3
@@ -222,7 +222,7 @@ def test_the_detector_forgets_a_sensor_that_went_silent():
 def test_the_detector_sees_nothing_in_open_water():
     _, board, state = bench()
     board.sense()
-    assert Detector(settings()["sensors"], board, 10).step(state) == []
+    assert Detector(settings().sensors, board, 10).step(state) == []
 
 
 def wanted(seconds=1.0, **echoes):
@@ -305,10 +305,8 @@ def test_a_touch_shorter_than_a_guidance_step_is_not_missed():
 
 def test_a_vehicle_without_a_bumper_never_backs_off():
     _, board, state = bench()
-    plain = guidance()
-    plain["bumper"] = ""
     board.sense()
-    assert recoiling(5, BumperRecoil(plain, board, 10), state) == 0
+    assert recoiling(5, BumperRecoil(guidance().changed(bumper=""), board, 10), state) == 0
 
 
 def test_a_mission_asks_for_a_mode_where_its_items_say_so_and_waits_until_it_is_there():
@@ -317,17 +315,17 @@ def test_a_mission_asks_for_a_mode_where_its_items_say_so_and_waits_until_it_is_
     visits = Visits(0.1, 10)
     estimate = state.estimate
     estimate.x_m, estimate.y_m, estimate.depth_m = 0.0, 0.0, 0.5
-    assert visits.goal(state)[0] == 1.0 and state.mission_at == 0
+    assert visits.goal(state)[0] == 1.0 and state.mission_index == 0
     estimate.x_m = 0.95
     visits.goal(state)
-    assert state.mission_at == state.mission_passed == 1
-    assert visits.goal(state) is None and state.mission_asks == "hold" and state.mission_at == 2
-    assert visits.goal(state) is None and state.mission_at == 2  # nothing goes on before it is heard
-    state.mission_asks = None
+    assert state.mission_index == state.mission_completed == 1
+    assert visits.goal(state) is None and state.mission_mode == "hold" and state.mission_index == 2
+    assert visits.goal(state) is None and state.mission_index == 2  # nothing goes on before it is heard
+    state.mission_mode = None
     assert visits.goal(state)[0] == 2.0
     estimate.x_m = 2.0
     visits.goal(state)
-    assert visits.goal(state) is None and state.mission_asks == "surface"
-    assert state.mission_at == state.mission_passed == 4
-    state.mission_asks = None  # somebody asks for a mission that is done
-    assert visits.goal(state) is None and state.mission_asks == "surface" and state.mission_passed == 4
+    assert visits.goal(state) is None and state.mission_mode == "surface"
+    assert state.mission_index == state.mission_completed == 4
+    state.mission_mode = None  # somebody asks for a mission that is done
+    assert visits.goal(state) is None and state.mission_mode == "surface" and state.mission_completed == 4

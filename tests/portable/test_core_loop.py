@@ -8,7 +8,7 @@ from caudal.onboard.build import build_loop
 from caudal.onboard.core.command_handler import CommandHandler
 from caudal.onboard.core.failsafe import FailsafeMonitor, FailsafeRule
 from caudal.onboard.core.limiter import OutputLimiter
-from caudal.onboard.core.loop import ORDERS_WAITING, Loop, Stage
+from caudal.onboard.core.loop import COMMANDS_WAITING, Loop, Stage
 from caudal.onboard.core.modes import TAIL
 from caudal.onboard.core.state import State
 from caudal.onboard.guidance.switch import Switch
@@ -29,9 +29,9 @@ class Bench:
         names = ("estimate", "guide", "control")
         stages = [Stage(name, n, self.stage(name)) for name, n in zip(names, every)]
         state = State(board, 10000)
-        rows = [FailsafeRule(failsafe("not_armed", "not_armed", "disarm"), board, 100)]
+        rows = [FailsafeRule(failsafe("not_armed", "not_armed", "disarm"), board, 100, TAIL)]
         monitor, limiter = FailsafeMonitor(rows, TAIL), OutputLimiter(board, 100)
-        handler = CommandHandler(state, TAIL, rows, {"by": "buoyancy"})
+        handler = CommandHandler(state, TAIL, rows, Table(by="buoyancy"))
         self.loop = Loop(board, state, stages[:1], monitor, stages[1:], limiter, handler, 100)
         self.spy("sense", board, "sense")
         self.spy("monitor", monitor, "step")
@@ -137,7 +137,7 @@ def test_a_disarm_goes_before_all_that_waits_and_undoes_each_arm_among_it():
         assert not bench.loop.state.armed
         told += taken(bench.loop)
     assert told[:20] == [("arm", (), "not armed: a disarm came in between")] * 20
-    assert told[20:] == [("disarm", (), None)] + [("station", (), None)] * (ORDERS_WAITING - 21)
+    assert told[20:] == [("disarm", (), None)] + [("station", (), None)] * (COMMANDS_WAITING - 21)
     bench.loop.disarm()
     bench.loop.arm()
     bench.loop.tick()

@@ -2,12 +2,11 @@
 
 import math
 
-from bench_valve import valve
-from bench_vehicle import BenchDriver, Table, sensor, servo
+from bench_vehicle import BenchDriver, Table, sensor, servo, valve
 
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import to_q14
-from caudal.onboard.core.actuator_monitor import build_observe
+from caudal.onboard.core.actuator_monitor import build_monitor
 from caudal.onboard.core.state import State
 
 RATE_HZ = 100
@@ -20,19 +19,21 @@ class Rig:
 
     def __init__(self, channel, per_count=0.001, low=-20000, high=20000):
         self.driver = BenchDriver(("heard",))
-        channel.feedback = "heard"
-        sensors = [sensor("heard", 0, per_count, low, high)]
-        settings = Table(rate_hz=RATE_HZ, actuators=[channel], sensors=sensors)
+        settings = Table(
+            rate_hz=RATE_HZ,
+            actuators=[channel.changed(feedback="heard")],
+            sensors=[sensor("heard", 0, per_count, low, high)],
+        )
         self.board = build_board(settings, self.driver, RATE_HZ)
         self.state = State(self.board, 1000000 // RATE_HZ)
-        self.observe, self.probe = build_observe(settings, self.board)
+        self.monitor, self.probe = build_monitor(settings, self.board)
         self.ticks = 0
 
     def tick(self, told, count):
         self.state.outputs[0] = None if told is None else to_q14(told)
         self.driver.counts["heard"] = count
         self.board.sense()
-        self.observe.step(self.state)
+        self.monitor.step(self.state)
         self.ticks += 1
         self.state.tick = self.ticks
         return self.state.not_following[0]

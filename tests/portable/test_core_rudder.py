@@ -11,10 +11,7 @@ CURVATURE_PER_RAD = 4.5
 
 
 def law(**changes):
-    settings = control()
-    settings["curvature_per_rad"] = CURVATURE_PER_RAD
-    settings.update(changes)
-    return SwimLaw(settings)
+    return SwimLaw(control().changed(curvature_per_rad=CURVATURE_PER_RAD).changed(**changes))
 
 
 def inverted(acceleration_m_s2, turn_rad_s, speed_m_s, **settings):

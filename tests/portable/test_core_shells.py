@@ -20,18 +20,17 @@ def bench():
 
 
 def shells(board, **changes):
-    settings = {
-        "joints": JOINTS,
-        "damp_per_s": 0.0,
-        "leak_s": 0.2,
-        "rate_s": 0.0,
-        "trim_per_s": 0.0,
-        "limit_rad": 0.5,
-        "trim_limit_rad": 0.3,
-        "level_deg": 0.0,
-    }
-    settings.update(changes)
-    return Shells(settings, board, RATE_HZ)
+    settings = Table(
+        joints=JOINTS,
+        damp_per_s=0.0,
+        leak_s=0.2,
+        rate_s=0.0,
+        trim_per_s=0.0,
+        limit_rad=0.5,
+        trim_limit_rad=0.3,
+        level_deg=0.0,
+    )
+    return Shells(settings.changed(**changes), board, RATE_HZ)
 
 
 class Pendulum:

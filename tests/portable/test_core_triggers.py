@@ -24,7 +24,7 @@ class Bench:
         self.board = build_board(channels, self.driver, 100)
         self.state = State(self.board, 10000)
         self.state.armed = True
-        self.row = FailsafeRule(failsafe("row", trigger, "warn", **keys), self.board, 100)
+        self.row = FailsafeRule(failsafe("row", trigger, "warn", **keys), self.board, 100, WRENCH)
 
     def step(self, ticks=1, **counts):
         for name in counts:
@@ -106,7 +106,7 @@ def test_of_a_sensor_that_has_fallen_silent_nothing_is_known_and_its_row_stays_a
         assert not bench.step(20, heading=well)  # never heard
         assert not bench.step(20, roll=well) and not bench.step(20, roll=None)
         assert bench.step(roll=ill)
-        assert bench.step(20, roll=None) and bench.row.seen  # silent while it was bad
+        assert bench.step(20, roll=None) and bench.row.present  # silent while it was bad
         assert bench.step(20, heading=ill) and bench.step(20, heading=well)
         assert not bench.step(roll=well)
         assert bench.step(heading=ill)  # one that is silent does not hide another
@@ -167,13 +167,13 @@ def test_astray_is_outside_a_box_on_any_axis():
 
 def test_pilot_lost_is_for_mode_manual_alone():
     bench = Bench("pilot_lost", limit_s=1.0)
-    bench.state.sticks_age = 101
+    bench.state.manual_input_age = 101
     assert not bench.step()
-    bench.state.asked = MANUAL
+    bench.state.requested_mode = MANUAL
     assert bench.step()
-    bench.state.sticks_age = 100
+    bench.state.manual_input_age = 100
     assert not bench.step()
-    bench.state.sticks_age = NEVER
+    bench.state.manual_input_age = NEVER
     assert bench.step()
 
 
@@ -188,11 +188,11 @@ def test_station_lost_is_one_that_was_there():
 
 
 def test_mode_unable_is_a_mode_without_its_estimates():
-    bench = Bench("mode_unable", modes=WRENCH)
+    bench = Bench("mode_unable")
     assert bench.step()
     for field in WRENCH[MISSION]:
         setattr(bench.state.estimate, field, 0.0)
-    bench.state.asked = MISSION
+    bench.state.requested_mode = MISSION
     assert not bench.step()
     bench.state.estimate.depth_m = None
     assert bench.step()

@@ -2,6 +2,8 @@
 
 import math
 
+from bench_vehicle import Table
+
 from caudal.onboard.gait.phase import TURN
 from caudal.onboard.gait.shape import Shape, shape_of
 from caudal.onboard.gait.wave import Wave, chain, first_harmonic
@@ -74,14 +76,14 @@ def test_a_shape_keeps_its_table_row_after_row():
 
 
 def test_the_settings_of_a_gait_give_its_shape():
-    settings = {
-        "kind": "tail",
-        "c1": 0.05,
-        "c2_per_m": 0.25,
-        "wavelength_m": 0.45,
-        "links_m": LINKS_M,
-        "rows": 36,
-    }
+    settings = Table(
+        kind="tail",
+        c1=0.05,
+        c2_per_m=0.25,
+        wavelength_m=0.45,
+        links_m=LINKS_M,
+        rows=36,
+    )
     shape = shape_of(settings)
     assert (shape.rows, shape.joints) == (36, 4)
     for lead in shape.leads:
@@ -92,16 +94,17 @@ def test_the_settings_of_a_gait_give_its_shape():
 
 
 def test_an_undulation_swings_every_joint_with_its_own_amplitude_and_lead():
-    settings = {
-        "kind": "undulation",
-        "amplitude_rad": 0.25,
-        "growth_per_m": 0.1,
-        "waves": 1.5,
-        "length_m": 1.2,
-    }
-    settings.update({"places_m": [0.0, 0.4, 0.8], "rows": 36})
+    settings = Table(
+        kind="undulation",
+        amplitude_rad=0.25,
+        growth_per_m=0.1,
+        waves=1.5,
+        length_m=1.2,
+        places_m=[0.0, 0.4, 0.8],
+        rows=36,
+    )
     shape = shape_of(settings)
-    for amplitude, place_m in zip(shape.amplitudes, settings["places_m"]):
+    for amplitude, place_m in zip(shape.amplitudes, settings.places_m):
         assert abs(amplitude / 16384 - 0.25 * math.exp(0.1 * place_m)) < 1e-4
     for i in range(2):  # half a wave from joint to joint, and the one aft later
         assert abs((shape.leads[i] - shape.leads[i + 1]) % TURN - TURN // 2) <= 2

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from caudal.onboard.station.bridge import ORDERS_A_TICK, QUEUE, SETS_A_SECOND, Bridge
+from caudal.onboard.station.bridge import COMMANDS_A_TICK, QUEUE, SETS_A_SECOND, Bridge
 from caudal.onboard.station.dialect import mavlink
 from tests.station.afloat import Afloat, free_port, until
 from tests.station.mutations import Bench, station
@@ -35,7 +35,7 @@ def test_a_disarm_goes_before_whatever_another_station_has_heaped_up():
     bridge.order(calm, "disarm", ticket=len)
     kinds = taken(bench)
     assert kinds[0] == "disarm" and kinds.count("sticks") == 1
-    assert len(kinds) <= ORDERS_A_TICK + 4  # whatever stations do, a tick's work is bounded
+    assert len(kinds) <= COMMANDS_A_TICK + 4  # whatever stations do, a tick's work is bounded
     assert (len, "disarm", None) in bridge.answers()
 
 
@@ -114,10 +114,10 @@ def test_a_place_is_one_order_however_often_it_is_said_and_one_again_after_anoth
         return taken(bench).count("goto")
 
     assert [said(1.0) for _ in range(20)] == [1] + [0] * 19
-    first = bench.loop.state.place
-    assert said(2.0, 1.0) == 0 and bench.loop.state.place == first  # the latest is where it goes already
-    assert said(2.0) == 1 and bench.loop.state.place != first
-    assert said(1.0) == 1 and bench.loop.state.place == first
+    first = bench.loop.state.goto_pose
+    assert said(2.0, 1.0) == 0 and bench.loop.state.goto_pose == first  # the latest is where it goes already
+    assert said(2.0) == 1 and bench.loop.state.goto_pose != first
+    assert said(1.0) == 1 and bench.loop.state.goto_pose == first
 
 
 FLOOD_S = 2.0
@@ -176,8 +176,8 @@ def test_a_flood_a_station_that_does_not_read_and_nonsense_leave_ticks_and_anoth
         finally:
             flood.kill()
             flood.communicate()
-        assert vehicle.loop.fault is None and 3 <= vehicle.most_orders <= ORDERS_A_TICK + 4
-        place = vehicle.loop.state.place
+        assert vehicle.loop.fault is None and 3 <= vehicle.most_orders <= COMMANDS_A_TICK + 4
+        place = vehicle.loop.state.goto_pose
         assert place is None or all(value == value for value in place if value is not None)
         for title, (ticks, late_ms, share) in {
             "quiet": quiet,

@@ -6,7 +6,6 @@ import selectors
 import signal
 import socket
 import subprocess
-import sys
 import time
 import tty
 
@@ -21,6 +20,7 @@ from caudal.onboard.station.stations import Stations
 from caudal.onboard.station.streams import KEPT, STALLED_S, Connection
 from caudal.tools.cli.main import main
 from caudal.tools.config.from_log import recorded_settings
+from tests.command_line import start
 from tests.conftest import ROOT
 from tests.station.afloat import Afloat, free_port, until
 from tests.station.mutations import Bench
@@ -212,10 +212,7 @@ def test_a_run_with_a_station_waits_for_its_pilot_and_goes_on_until_it_is_told_t
         str(log),
         "--json",
     ]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "caudal.tools.cli.main", *words],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    process = start(*words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         pilot = Pilot(f"udpout:127.0.0.1:{port}")
         pilot.meet()

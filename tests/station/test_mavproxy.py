@@ -67,10 +67,10 @@ def fly(vehicle: Afloat, proxy: MavProxy, autopilot: str, tmp_path) -> None:
 
     def swum() -> bool:
         proxy.type("message MANUAL_CONTROL 1 0 0 1000 300 0")
-        if vehicle.loop.state.asked != modes.MANUAL:
+        if vehicle.loop.state.requested_mode != modes.MANUAL:
             proxy.type(MANUAL[autopilot])
         until("a moment", lambda ticks=vehicle.ticks: vehicle.ticks > ticks + 10)
-        return vehicle.loop.state.asked == modes.MANUAL and vehicle.moved_m(start_m) > 0.3
+        return vehicle.loop.state.requested_mode == modes.MANUAL and vehicle.moved_m(start_m) > 0.3
 
     until("it swims under its pilot's hand", swum)
     proxy.reads(">", proxy.type("status HEARTBEAT"))

@@ -77,13 +77,13 @@ async def swim(vehicle: Afloat, drone) -> None:
     assert vehicle.loop.state.armed
     assert await first(drone.telemetry.armed(), lambda armed: armed)
     await drone.action.hold()
-    assert vehicle.loop.state.asked == modes.HOLD
+    assert vehicle.loop.state.requested_mode == modes.HOLD
     mode = await first(drone.telemetry.flight_mode(), lambda mode: str(mode) == "HOLD")
     assert str(mode) == "HOLD"
     sticks = asyncio.create_task(steer(drone))
     await asyncio.sleep(0.2)  # sticks come first: without them a pilot counts as lost
     await drone.manual_control.start_position_control()
-    assert vehicle.loop.state.asked == modes.MANUAL
+    assert vehicle.loop.state.requested_mode == modes.MANUAL
     start_m = vehicle.place_m
     await asyncio.wait_for(moved(vehicle, start_m), PATIENCE_S)
     sticks.cancel()
@@ -115,15 +115,15 @@ async def go(vehicle: Afloat, drone) -> None:
     plan = await drone.mission.download_mission()
     assert [round(item.latitude_deg, 7) for item in plan.mission_items] == [47.3978, 47.39781, 47.39782]
     await drone.mission.start_mission()
-    assert vehicle.loop.state.asked == modes.MISSION
+    assert vehicle.loop.state.requested_mode == modes.MISSION
     await drone.offboard.set_position_ned(PositionNedYaw(1.5, -1.0, 0.5, 0.0))
     await drone.offboard.start()
-    assert vehicle.loop.state.asked == modes.GOTO
-    assert vehicle.loop.state.place[:3] == pytest.approx([1.5, 1.0, 0.5])
+    assert vehicle.loop.state.requested_mode == modes.GOTO
+    assert vehicle.loop.state.goto_pose[:3] == pytest.approx([1.5, 1.0, 0.5])
     await drone.offboard.stop()  # else its set-points go on, and the latest place counts
-    assert vehicle.loop.state.asked == modes.HOLD
+    assert vehicle.loop.state.requested_mode == modes.HOLD
     await drone.action.goto_location(47.39775, 8.5456, -0.25, 90.0)
-    assert vehicle.loop.state.place[2:] == pytest.approx([0.25, -math.pi / 2])
+    assert vehicle.loop.state.goto_pose[2:] == pytest.approx([0.25, -math.pi / 2])
     assert vehicle.loop.state.station_age < NEVER  # its heartbeats count as a station's
     await drone.action.disarm()
     assert not vehicle.loop.state.armed

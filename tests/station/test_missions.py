@@ -60,7 +60,7 @@ def test_an_item_that_is_no_item_does_not_begin_the_mission_anew(item):
     one = Uploader()
     one.upload(3)
     one.bench.tick()
-    one.bench.loop.state.mission_at = 2
+    one.bench.loop.state.mission_index = 2
     one.bench.orders.clear()
     number = mavlink.MAV_CMD_DO_SET_MISSION_CURRENT
     one.send(mavlink.MAVLink_command_long_message(1, 1, number, 0, item, 0, 0, 0, 0, 0, 0))
@@ -68,7 +68,7 @@ def test_an_item_that_is_no_item_does_not_begin_the_mission_anew(item):
     assert [(ack.command, ack.result) for ack in one.heard("COMMAND_ACK")] == [
         (number, mavlink.MAV_RESULT_DENIED)
     ]
-    assert not one.bench.orders and one.bench.loop.state.mission_at == 2 and len(one.mission) == 3
+    assert not one.bench.orders and one.bench.loop.state.mission_index == 2 and len(one.mission) == 3
 
 
 def test_a_late_answer_to_an_older_upload_does_not_drop_the_newer_one():

@@ -50,7 +50,7 @@ def test_a_pilot_connects_tunes_arms_swims_sends_a_mission_and_disarms(kind, sig
             1, 0, 0, 0, 0, 0
         )  # before the mode: without sticks a pilot counts as lost
         assert pilot.mode(1) == mavlink.MAV_RESULT_ACCEPTED
-        assert vehicle.loop.state.asked == modes.MANUAL
+        assert vehicle.loop.state.requested_mode == modes.MANUAL
         assert pilot.hear("HEARTBEAT", where=lambda m: m.custom_mode == 1 << 16).base_mode & 128
         start_m = vehicle.place_m
 

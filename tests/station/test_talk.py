@@ -66,7 +66,7 @@ def test_what_is_told_of_its_place_is_where_it_is_in_the_plant():
         pilot.meet()
         assert pilot.arm() == mavlink.MAV_RESULT_ACCEPTED
         pilot.mav.set_position_target_local_ned_send(0, 1, 1, 1, 0, 2.0, -1.2, 0.8, *[0] * 6, -0.5, 0)
-        until("the place is known", lambda: vehicle.loop.state.place is not None)
+        until("the place is known", lambda: vehicle.loop.state.goto_pose is not None)
         assert pilot.mode(6) == mavlink.MAV_RESULT_ACCEPTED
         until("it is there", lambda: pilot.hear("ATTITUDE") and vehicle.moved_m((2.0, 1.2)) < 0.1)
         truth = dict(zip(vehicle.instance.body.truth_fields, vehicle.instance.body.truth(), strict=True))
@@ -88,7 +88,7 @@ def test_what_is_told_of_its_place_is_where_it_is_in_the_plant():
             return pilot.hear("ATTITUDE").yawspeed > 0.2
 
         until("it turns to starboard", turned)
-        assert vehicle.loop.state.sticks == [0, 0, 0, -1]
+        assert vehicle.loop.state.manual_input == [0, 0, 0, -1]
         pilot.close()
 
 
@@ -114,7 +114,7 @@ def test_a_mission_is_swum_and_every_item_that_is_reached_is_told():
         assert pilot.command(mavlink.MAV_CMD_DO_SET_MISSION_CURRENT, 7) == mavlink.MAV_RESULT_DENIED
         pilot.mav.mission_clear_all_send(1, 1, 0)
         assert pilot.hear("MISSION_ACK").type == mavlink.MAV_MISSION_ACCEPTED
-        assert pilot.download() == [] and vehicle.loop.state.asked == modes.HOLD
+        assert pilot.download() == [] and vehicle.loop.state.requested_mode == modes.HOLD
         pilot.close()
 
 
@@ -138,7 +138,7 @@ def test_a_mission_waits_where_it_says_so_and_surfaces_at_its_end(vehicle, scena
         assert pilot.command(mavlink.MAV_CMD_MISSION_START, 0, 2) == mavlink.MAV_RESULT_ACCEPTED
         assert [pilot.hear("MISSION_ITEM_REACHED").seq for _ in range(2)] == [0, 1]
         until("it waits", lambda: afloat.loop.state.mode == modes.HOLD)
-        assert afloat.loop.state.mission_at == 3  # the third item's place
+        assert afloat.loop.state.mission_index == 3  # the third item's place
         assert pilot.command(mavlink.MAV_CMD_DO_PAUSE_CONTINUE, 1) == mavlink.MAV_RESULT_ACCEPTED
         assert pilot.hear("MISSION_ITEM_REACHED").seq == 2
         until("it surfaces", lambda: afloat.loop.state.mode == modes.SURFACE)
@@ -208,7 +208,7 @@ def test_failsafes_and_refusals_are_told_in_words_and_files_are_not_there():
         vehicle.loop.send("host", "computer_hot", 1)
         told = pilot.hear("STATUSTEXT", where=lambda m: "failsafe computer_hot" in m.text)
         assert told.severity == mavlink.MAV_SEVERITY_WARNING
-        row = [row.name for row in vehicle.loop.monitor.rows].index("computer_hot")
+        row = [row.name for row in vehicle.loop.monitor.rules].index("computer_hot")
         assert pilot.hear("NAMED_VALUE_INT", where=lambda m: m.value >> row & 1)
         pilot.mav.file_transfer_protocol_send(0, 1, 1, [7, 0, 0, 4] + [0] * 247)
         answer = pilot.hear("FILE_TRANSFER_PROTOCOL").payload

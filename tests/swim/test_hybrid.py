@@ -91,7 +91,7 @@ def test_told_to_hold_in_a_run_it_slows_down_as_straight_as_it_ran():
     vehicle, name, _ = open_scenario("hybrid", [], "speed")
     simulation = Simulation(vehicle, name, seed=0)
     loop = simulation.instances[0].loop
-    chain = loop.stages[0].account.chain
+    chain = loop.stages[0].diagnostics.chain
     simulation.arm()
     bends, speeds = [], []
     for tick in range(36 * 50):
@@ -144,7 +144,7 @@ def test_a_thruster_found_dead_on_the_way_is_done_without_from_then_on():
     vehicle, name, _ = open_scenario("hybrid", ["plant.actuator.mid_z.dead_from_s=20.0"], "mode1")
     simulation = Simulation(vehicle, name, seed=0)
     loop = simulation.instances[0].loop
-    priority, gone = loop.stages[0].account, loop.board.actuator("mid_z")
+    priority, gone = loop.stages[0].diagnostics, loop.board.actuator("mid_z")
     simulation.arm()
     off_mm = []
     for tick in range(45 * 50):

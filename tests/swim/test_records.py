@@ -15,8 +15,10 @@ from caudal.onboard.run.replay import replay
 from caudal.tools.cli.main import main
 from caudal.tools.config.from_log import recorded_settings
 from caudal.tools.report.command import write_report
+from tests.command_line import start
 from tests.conftest import EEL, ROOT
 from tests.record.logs import without
+from tests.waiting import wait_for
 
 
 def test_the_same_seed_gives_the_same_commands_bit_for_bit(caudal):
@@ -134,23 +136,9 @@ def test_a_run_killed_at_any_instant_leaves_a_log_that_opens_and_replays(tmp_pat
 def kill_and_check(folder) -> float:
     """Kill a paced run after a random while; gives the seconds missing from its log."""
     log = folder / "killed.mcap"
-    command = [
-        sys.executable,
-        "-m",
-        "caudal.tools.cli.main",
-        "run",
-        "fish",
-        "--realtime",
-        "--for",
-        "60",
-        "--log",
-        str(log),
-    ]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    give_up = time.monotonic() + 60
+    process = start("run", "fish", "--realtime", "--for", 3600, "--log", log, stderr=subprocess.DEVNULL)
     head = (ROOT / "onboard" / "vehicles" / "fish.toml").stat().st_size  # a log begins with its vehicle file
-    while not (log.exists() and log.stat().st_size > head + 30_000) and time.monotonic() < give_up:
-        time.sleep(0.05)
+    wait_for(lambda: log.exists() and log.stat().st_size > head + 30_000, "ticks in the log")
     time.sleep(random.uniform(0.0, 2.0))
     process.send_signal(signal.SIGKILL)
     killed = time.clock_gettime(time.CLOCK_REALTIME)

@@ -33,6 +33,8 @@ Path = tuple[str | int, ...]
 
 # Keys that nothing here can see change, and what reads them.
 REASONS = {
+    "name": "topics of a log are named after it",
+    "sensor.*.unit": "reading compares it with what feedback, a pressure loop or a calibration needs",
     "description": "`caudal list` prints it",
     "*.description": "`caudal list`, `caudal params`, `caudal calibrate` and stations print it",
     "scenario.*.duration_s": "a run ends after it",
@@ -128,7 +130,7 @@ def others(value: Any, words: list[str]) -> Iterator[Any]:
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int):
-        yield from (value + 1, value - 1, value * 2, value // 2, value + 10, value * 10, 50, 100, 200)
+        yield from (value + 1, value - 1, -value, value * 2, value // 2, value + 10, value * 10, 50, 100, 200)
     elif isinstance(value, float):
         yield from (value * 1.01, value * 0.99, value + 0.01, value - 0.01, value * 1.25, value * 0.5, -value)
         yield from (0.0, 1.0, value + 1.0)
@@ -313,6 +315,8 @@ def unread(name: str, path: Path, known: dict[Any, str]) -> str | None:
     words = words_for(file, path) if isinstance(value, str | list) else []
     tried = 0
     for other in others(value, words):
+        if other == value:
+            continue
         try:
             changed = read_vehicle(with_value(file, path, other))
         except (VehicleFileError, UsageError):

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from tests.command_line import start
 from tests.conftest import ROOT, left_out
+from tests.waiting import LIMIT_S, wait_for
 
 SIZE = {"width": 720, "height": 540}
-TIMEOUT_MS = 90_000  # of a page that is rendered on a busy processor
+TIMEOUT_MS = 1000 * LIMIT_S  # of a page that is rendered on a busy processor
 
 
 @pytest.fixture(scope="session")
@@ -89,8 +90,7 @@ class Views:
         self._pages: list[Seen] = []
 
     def __call__(self, *words: object) -> Seen:
-        command = [sys.executable, "-m", "caudal.tools.cli.main", "view", *map(str, words)]
-        process = subprocess.Popen(command, cwd=self._folder, stderr=subprocess.PIPE, text=True)
+        process = start("view", *words, cwd=self._folder, stderr=subprocess.PIPE)
         self._processes.append(process)
         assert process.stderr is not None
         line = process.stderr.readline()
@@ -105,7 +105,7 @@ class Views:
             seen.page.close()
         for process in self._processes:
             process.terminate()
-            process.wait(20)
+            process.wait(LIMIT_S)
             if process.stderr:
                 process.stderr.close()
 
@@ -134,10 +134,7 @@ class SteppedSimulation:
             self.simulation.step()
 
     def until(self, holds: Callable[[], bool], what: str) -> None:
-        give_up_s = time.monotonic() + TIMEOUT_MS / 1000
-        while not holds():
-            assert time.monotonic() < give_up_s, f"not reached: {what}"
-            time.sleep(0.01)
+        wait_for(holds, what)
 
     def close(self) -> None:
         self._ending.set()

@@ -143,7 +143,7 @@ def test_control_panel_changes_the_controller_and_injects_a_fault(view, tmp_path
         seen.wait("document.querySelector('[data-light=depth_lost]').dataset.on == '1'")
         assert [
             row.name
-            for row in simulation.instances[0].loop.monitor.rows
+            for row in simulation.instances[0].loop.monitor.rules
             if row.active and row.name == "depth_lost"
         ]
     finally:

@@ -29,7 +29,7 @@ def bench(name: str, overrides: Sequence[str], scenario: str | None, seconds: fl
         )
     simulation = Simulation(vehicle, scenario_name, seed=0)
     loop = simulation.instances[0].loop
-    priority = next(stage.account for stage in loop.stages if stage.account)
+    priority = next(stage.diagnostics for stage in loop.stages if stage.diagnostics)
     simulation.arm()
     pair = Pair(priority.solver)
     priority.solver = pair
@@ -89,8 +89,8 @@ class Pair:
 def _growth(simulation: Simulation, loop: Any) -> dict[str, float]:
     """Memory that a tick keeps, bytes."""
     for stage in loop.stages:
-        if stage.account:
-            stage.account.solver = stage.account.solver._own
+        if stage.diagnostics:
+            stage.diagnostics.solver = stage.diagnostics.solver._own
     tracemalloc.start()
     held = []
     for ticks in (500, GROWTH_TICKS):  # the first ones fill caches

@@ -42,12 +42,12 @@ class LoopInputs:
         self._set_points_now = self._set_points
         self.none = True
         self.late_us = 0
-        self.sticks_age = self.station_age = NEVER
+        self.manual_input_age = self.station_age = NEVER
         self.host: dict[str, bool] = {}
         self.bad_command = False  # in the tick before
         self._bad_now = False
         self.asked = modes.AUTO
-        self._mission_asks: str | None = None  # in the tick before
+        self._mission_mode: str | None = None  # in the tick before
         self.before_faults = True
         self.position = PositionOracle(settings, self)
 
@@ -61,21 +61,21 @@ class LoopInputs:
                 self._age[i] += 1
         self._set_points, self._set_points_now = self._set_points_now, list(loop.state.outputs)
         self.late_us = loop.state.late_us
-        self.sticks_age += 1
+        self.manual_input_age += 1
         self.station_age += 1
         for kind, values, _, refusal in loop.taken:
             if refusal is None:
                 self._take(kind, values)
-        if self._mission_asks and self.asked == modes.MISSION and loop.state.mission_asks is None:
-            self.asked = modes.NAMES.index(self._mission_asks)
-        self._mission_asks = loop.state.mission_asks
+        if self._mission_mode and self.asked == modes.MISSION and loop.state.mission_mode is None:
+            self.asked = modes.NAMES.index(self._mission_mode)
+        self._mission_mode = loop.state.mission_mode
         self.bad_command = self._bad_now
-        self._bad_now = loop.state.free and any(c is None or c != c for c in loop.state.commands)
+        self._bad_now = loop.state.commands_applied and any(c is None or c != c for c in loop.state.commands)
         self.position.update()
 
     def _take(self, kind: str, values: Any) -> None:
         if kind == "sticks":
-            self.sticks_age = 1
+            self.manual_input_age = 1
         elif kind == "station":
             self.station_age = 1
         elif kind == "host":
@@ -83,7 +83,7 @@ class LoopInputs:
         elif kind == "mode":
             self.asked = modes.NAMES.index(values[0])
         elif kind in ("mission", "begin"):
-            self._mission_asks = None
+            self._mission_mode = None
             if kind == "mission" and not values[0] and self.asked == modes.MISSION:
                 self.asked = modes.HOLD
 
@@ -210,7 +210,11 @@ class TriggerOracle:
 
     def _pilot_lost(self, loop: Loop) -> int:
         limit = int(self._s["limit_s"] * self._inputs.rate_hz)
-        return PRESENT if self._inputs.asked == modes.MANUAL and self._inputs.sticks_age > limit else ABSENT
+        return (
+            PRESENT
+            if self._inputs.asked == modes.MANUAL and self._inputs.manual_input_age > limit
+            else ABSENT
+        )
 
     def _station_lost(self, loop: Loop) -> int:
         limit = int(self._s["limit_s"] * self._inputs.rate_hz)

@@ -134,7 +134,7 @@ class Invariants:
         state = loop.state
         commands = {kind for kind, _, _, refusal in loop.taken if refusal is None and isinstance(kind, str)}
         strongest = 0
-        for bit, (rule, actual) in enumerate(zip(self._rules, loop.monitor.rows, strict=True)):
+        for bit, (rule, actual) in enumerate(zip(self._rules, loop.monitor.rules, strict=True)):
             maybe_absent_before = rule.maybe_absent
             rule.count(rule.trigger.check(loop))
             active: bool = actual.active
@@ -156,7 +156,7 @@ class Invariants:
                 self._violated("rules", f"{rule.name} does not clear, {rule.absent} ticks after its trigger")
             if active:
                 strongest = max(strongest, ACTIONS[rule.action])
-            if bool(state.active >> bit & 1) != active:
+            if bool(state.active_rules >> bit & 1) != active:
                 self._violated("safe", f"{rule.name} is active, but not in the loop's state")
         if state.action != strongest:
             self._violated(

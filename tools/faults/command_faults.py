@@ -19,7 +19,7 @@ def silent_pilot(fault: Fault, send: Send, loop: Callable[[], Loop | None], seed
     def control() -> None:
         send("sticks", 0.3, 0.0, 0.0, 0.1)
         running = loop()
-        if running is not None and running.state.asked != modes.MANUAL:
+        if running is not None and running.state.requested_mode != modes.MANUAL:
             send("mode", "manual", "pilot")
 
     return _while_off(control)
