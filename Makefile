@@ -1,7 +1,7 @@
-# make run     set everything up and swim the fish for a simulated minute
+# make run     set everything up and simulate the fish for a minute
 # make test    set everything up and run all tests
 # make test-arm64   deploy onto an emulated Raspberry Pi and check its service: half an hour, as root
-# make pictures     the README's pictures anew, by a browser without a window
+# make pictures     render the README's screenshots again, by a headless browser
 # make lines    Python lines by room
 # make setup | lint | format | bench | coverage | fuzz | clean
 PYTHON ?= python3

@@ -106,7 +106,7 @@ def _tail(settings, board, guides):
         guides[modes.MANUAL] = TailSticks(settings.sticks, settings.guide_hz)
     available = {mode: needs for mode, needs in modes.TAIL.items() if mode in guides}
     guide = Switch(guides, rate_hz // settings.guide_hz)
-    stages = [Stage("guide", 1, guide.step), Stage("tail", 1, tail.ask), Stage("gait", 1, tail.step)]
+    stages = [Stage("guide", 1, guide.step), Stage("tail", 1, tail.set_gait), Stage("gait", 1, tail.step)]
     around = _around(settings, tail, board)
     if around:
         stages.append(Stage("around", 1, around.step))
@@ -138,7 +138,7 @@ def _scheduled(settings, scenario, board):
 
 def _guided(settings, scenario, board):
     """Guidance that decides by what it sees, and what its decisions ask of the tail."""
-    from caudal.onboard.control.swim_law import SwimLaw
+    from caudal.onboard.control.swim_model import SwimModel
     from caudal.onboard.control.tail import SwimInverse
     from caudal.onboard.estimate.attitude import AttitudeEstimator
     from caudal.onboard.estimate.planar import PlanarEstimator
@@ -149,7 +149,7 @@ def _guided(settings, scenario, board):
     from caudal.onboard.guidance.tasks import Pursue, Track, Wander
 
     guide_hz = settings.guide_hz
-    law = SwimLaw(settings.control)
+    law = SwimModel(settings.control)
     planar = PlanarEstimator(settings.estimate, board, law, settings.rate_hz)
     tasks = {"wander": Wander, "track": Track, "pursue": Pursue}
     task = tasks[scenario.task](scenario, board, guide_hz)
@@ -192,7 +192,7 @@ def undulate_stages(settings, scenario, board):
 
 def wrench_stages(settings, scenario, board):
     """A vehicle that holds any pose with its thrusters."""
-    from caudal.onboard.control.pose_control import PoseHold
+    from caudal.onboard.control.pose_control import PoseControl
     from caudal.onboard.estimate.pose import PoseEstimator
     from caudal.onboard.guidance.pose import POSE_TASKS
     from caudal.onboard.guidance.pose_modes import GoTo, HoldMode, IdleMode, ManualMode, MissionMode
@@ -212,7 +212,7 @@ def wrench_stages(settings, scenario, board):
     estimator = PoseEstimator(settings.estimate, control, board, rate_hz)
     stages = [
         Stage("guide", 1, Switch(guides, rate_hz // guide_hz).step),
-        Stage("control", 1, PoseHold(control, board, rate_hz).step),
+        Stage("control", 1, PoseControl(control, board, rate_hz).step),
     ]
     return [Stage("estimate", 1, estimator.step)], stages, modes.WRENCH
 

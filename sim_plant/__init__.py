@@ -1,4 +1,8 @@
-"""The simulated plant: device units in, raw counts out. `load` and `batch` simulate any tree of bodies alone."""
+"""The simulated plant: device units in, raw counts out. `load` and `batch` simulate any tree of bodies alone.
+
+world/world.py is a world with its vehicles, tree/model.py one tree of bodies as a library. All laws are checked by
+something independent of the code (docs/physics.md).
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

@@ -14,29 +14,15 @@ from caudal.hal.core.maps import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Protocol
-
     from caudal.hal.core.board import Driver
     from caudal.hal.core.maps import ActuatorMap, Curve, SensorMap
     from caudal.hal.tables import channels
-
-    class BoardSettings(Protocol):
-        """Settings that a board is built from: hal/tables/channels.py (Channels), onboard/tables/read.py (Settings)."""
-
-        @property
-        def actuators(self) -> Sequence[channels.Actuator]:
-            """Output channels in file order."""
-
-        @property
-        def sensors(self) -> Sequence[channels.Sensor]:
-            """Input channels in file order."""
 
 
 UNITS = {"servo": "rad", "thruster": "n", "valve": "pa"}  # suffix of the keys of a map's limits
 
 
-def build_board(settings: "BoardSettings", driver: "Driver", rate_hz: int) -> Board:
+def build_board(settings: "channels.BoardSettings", driver: "Driver", rate_hz: int) -> Board:
     """The board of a vehicle whose loop runs at rate_hz."""
     actuators = [build_actuator(table, rate_hz) for table in settings.actuators]
     sensors = [build_sensor(table, rate_hz) for table in settings.sensors]
@@ -74,14 +60,19 @@ def build_map(table: "channels.Actuator", rate_hz: int = 0) -> "ActuatorMap":
             table.centre_us, table.us_per_rad, table.direction, table.trim_us, table.low_us, table.high_us
         )
     if table.map == "thruster":
-        curves = [build_curve(curve) for curve in table.curve]
-        return ThrusterMap(table.neutral_us, table.low_us, table.high_us, curves, table.nominal_v)
+        return build_thruster(table)
     if rate_hz and table.pressure:
         from caudal.hal.core.pressure_loop import PressureMap  # loaded only for vehicles with such a valve
 
         loop = table.kp, table.ki, table.trim_ua, rate_hz
         return PressureMap(table.crack_ua, table.ua_per_pa, table.high_ua, *loop)
     return ValveMap(table.crack_ua, table.ua_per_pa, table.high_ua)
+
+
+def build_thruster(table: "channels.Thruster") -> ThrusterMap:
+    """The map of a thruster."""
+    curves = [build_curve(curve) for curve in table.curve]
+    return ThrusterMap(table.neutral_us, table.low_us, table.high_us, curves, table.nominal_v)
 
 
 def build_curve(table: "channels.Curve") -> "Curve":

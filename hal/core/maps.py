@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
         volts: float
 
-        def force_n(self, pulse_us: int) -> float:
+        def force_n(self, pulse_us: float) -> float:
             """Force at a pulse."""
 
 
@@ -120,7 +120,7 @@ class PolynomialCurve:
         self._forward = forward
         self._reverse = reverse
 
-    def force_n(self, pulse_us: int) -> float:
+    def force_n(self, pulse_us: float) -> float:
         """Force at a pulse."""
         if pulse_us > self.dead_high_us:
             return self._along(self._forward, (pulse_us - self.dead_high_us) / 100)
@@ -147,7 +147,7 @@ class TableCurve:
         self._forces_n = forces_n
         self._line = 0  # the last one used: a search tries pulses close to each other
 
-    def force_n(self, pulse_us: int) -> float:
+    def force_n(self, pulse_us: float) -> float:
         """Force at a pulse."""
         xs = self._pulses_us
         ys = self._forces_n
@@ -219,7 +219,7 @@ class ThrusterMap:
         span_v = self._high_curve.volts - self._low_curve.volts
         self._blend = clamp((volts - self._low_curve.volts) / span_v, 0.0, 1.0) if span_v else 0.0
 
-    def force_n(self, pulse_us: int) -> float:
+    def force_n(self, pulse_us: float) -> float:
         """Force at a pulse and the present voltage."""
         low_n = self._low_curve.force_n(pulse_us)
         if not self._blend:

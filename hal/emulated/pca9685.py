@@ -49,12 +49,12 @@ class Pca9685(Chip):
 
     @property
     def oscillator_hz(self) -> float:
-        return _WIRING.unpack_from(self._state, _WIRING_AT)[0]
+        return float(_WIRING.unpack_from(self._state, _WIRING_AT)[0])
 
     @property
     def output_enable(self) -> bool:
         """The OE pin: True lets pulses out."""
-        return _WIRING.unpack_from(self._state, _WIRING_AT)[2]
+        return bool(_WIRING.unpack_from(self._state, _WIRING_AT)[2])
 
     @output_enable.setter
     def output_enable(self, on: bool) -> None:

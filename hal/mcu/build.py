@@ -10,10 +10,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from caudal.hal.core.build import BoardSettings
     from caudal.hal.mcu.driver import Source
     from caudal.hal.mcu.sources import I2c, Pin
     from caudal.hal.tables import mcu as tables
+    from caudal.hal.tables.channels import BoardSettings
 
 
 def build_driver(settings: "BoardSettings", mcu: "tables.Mcu", machine: "Any") -> McuDriver:

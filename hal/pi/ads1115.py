@@ -54,9 +54,9 @@ class Adc:
     restart_us = RESTART_US
 
     def __init__(
-        self, bus: I2cBus, address: int, inputs: Sequence[tuple], data_rate: int = 860, name: str = ""
+        self, bus: I2cBus, address: int, inputs: Sequence[Input], data_rate: int = 860, name: str = ""
     ) -> None:
-        self._inputs = [Input(*each) for each in inputs]
+        self._inputs = inputs
         for each in self._inputs:
             if not 0 <= each.number <= 3 or each.full_scale_v not in GAINS:
                 raise ValueError(

@@ -25,7 +25,8 @@ class SerialUart:
         self.count = 0  # bytes that were read
 
     def any(self) -> int:
-        return self._port.in_waiting
+        waiting: int = self._port.in_waiting
+        return waiting
 
     def readinto(self, buffer: bytearray, count: int) -> int:
         got = self._port.read(count)

@@ -11,7 +11,7 @@ is wired, ends them. Datasheet: NXP PCA9685, rev. 4, section 7.3.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from adafruit_pca9685 import PCA9685
@@ -124,7 +124,8 @@ class Pulses:
         """No pulse on any channel; by the control thread, when the bus's own has stopped. Never raises."""
         self._asked = (0,) * len(self._channels)
         self._duties = dict.fromkeys(self._duties, 0)
-        for stop in (lambda: self._enable(False), self._all_off):  # the pin first: it needs no bus
+        stops: tuple[Callable[[], None], ...] = (lambda: self._enable(False), self._all_off)
+        for stop in stops:  # the pin first: it needs no bus
             for _ in range(3):
                 try:
                     stop()

@@ -46,7 +46,7 @@ class Reader:
     def _is_noise(self, byte: int) -> bool:
         parser = self._parser
         if parser.state == PingParser.WAIT_MSG_ID_L:
-            return parser.payload_length > _LONGEST
+            return int(parser.payload_length) > _LONGEST
         if parser.state != PingParser.WAIT_CHECKSUM_H:
             return False
         frame = parser.buf

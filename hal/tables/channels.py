@@ -4,7 +4,7 @@ CPython only. `read` validates them and gives plain lists that hal/core/build.py
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -184,10 +184,22 @@ TABLES = ("actuator", "motor", "sensor", "mcu", "pi")
 
 
 class Channels(Table, kw_only=True, frozen=True):
-    """A vehicle's channels in file order: all that a board is built from."""
+    """A vehicle's channels in file order: the settings that a board is built from."""
 
     actuators: list[Actuator]
     sensors: list[Sensor]
+
+
+class BoardSettings(Protocol):
+    """Channels, or settings that include them (onboard/tables/read.py)."""
+
+    @property
+    def actuators(self) -> list[Actuator]:
+        """Output channels in file order."""
+
+    @property
+    def sensors(self) -> list[Sensor]:
+        """Input channels in file order."""
 
 
 def read(file: VehicleFile) -> Channels:
@@ -356,7 +368,9 @@ def _check_monotone(file: VehicleFile, key: str, at: str, thruster: Thruster, cu
         before = after
 
 
-def _check_growing(file: VehicleFile, key: str, values: list, count: int, strictly: bool = True) -> None:
+def _check_growing(
+    file: VehicleFile, key: str, values: Sequence[float], count: int, strictly: bool = True
+) -> None:
     if len(values) != count:
         raise file.error(key, f"has {len(values)} values, its counterpart {count}; they must be as many")
     for before, after in zip(values, values[1:], strict=False):

@@ -14,8 +14,7 @@ from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.hal.vehicle_file.schema import filled_in
 
 if TYPE_CHECKING:
-    from caudal.hal.core.build import BoardSettings
-    from caudal.hal.tables.channels import Actuator
+    from caudal.hal.tables.channels import Actuator, BoardSettings
 
 Pin = Annotated[int, Meta(ge=0, le=99)] | str  # by number, or by the board's own name for it
 Id = Annotated[int, Meta(ge=0, le=9)]

@@ -213,7 +213,7 @@ class VehicleFile:
     def lacks(self, path: Path, key: str, allowed: str) -> VehicleFileError:
         return self.wrong(path, f" has no {dotted((key,))}, which is required ({allowed})")
 
-    def build(self, path: Path, value: Any, kind: Any) -> Any:
+    def build(self, path: Path, value: Any, kind: type[T]) -> T:
         try:
             return msgspec.convert(value, kind)
         except msgspec.ValidationError as problem:  # only a Struct's __post_init__ can still object

@@ -132,12 +132,12 @@ class ChainEstimator:
         """Fill the arrays from the filters."""
         roll, pitch, yaw = self._angles
         self.rotation = euler_rotation(roll.angle_rad, pitch.angle_rad, yaw.angle_rad)
-        self.position[:] = [axis.place_m for axis in self._axes]
+        self.position[:] = [axis.position_m for axis in self._axes]
         self.velocity[:3] = self.rotation.T @ [axis.speed_m_s for axis in self._axes]
         cr, sr, cp, sp = (f(a.angle_rad) for a in (roll, pitch) for f in (math.cos, math.sin))
         a, b, c = roll.rate_rad_s, pitch.rate_rad_s, yaw.rate_rad_s
         self.velocity[3:] = a - c * sp, b * cr + c * cp * sr, c * cp * cr - b * sr
-        self.q[:] = [joint.place_m for joint in self._joints]
+        self.q[:] = [joint.position_m for joint in self._joints]
         self.qd[:] = [joint.speed_m_s for joint in self._joints]
 
     def _publish(self, estimate: Estimate) -> None:

@@ -106,7 +106,7 @@ class StraightRunEstimator(ChainEstimator):
         state, half, bends = self._state, self._half, self._chain.bends
         self.rotation = euler_rotation(*state[3:6])
         self.position[:], self.velocity[:] = state[:3], state[half : half + 6]
-        self.q[:] = [joint.place_m for joint in self._joints]
+        self.q[:] = [joint.position_m for joint in self._joints]
         self.qd[:] = [joint.speed_m_s for joint in self._joints]
         self.q[bends], self.qd[bends] = state[6:half], state[half + 6 :]
 

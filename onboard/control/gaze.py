@@ -1,62 +1,66 @@
-"""The head held level and pointing while the body behind it undulates, with the neck's joints.
+"""Gaze stabilisation: the neck's joints hold the head level and on its heading while the body undulates.
 
-The inertial unit sits in the head. What the neck's end does is the head's motion less the joint's own, and the
-joint is sent where that will be when the servo gets there: the neck's angle and rate, `lead_s` ahead. Portable;
-integers in 2**-20 rad and rad/s, so that a tick allocates nothing.
+The inertial unit sits in the head. The motion of the neck's base is the head's motion less the joint's own. The joint's
+command is the opposite of that motion, `lead_s` ahead, which is when the servo gets there. Portable; integers in
+2**-20 rad and rad/s, so that a tick allocates nothing.
 """
 
 from caudal.hal.core.fixed_point import BITS, Q20_BITS, Gain, q20_to_q14, to_q20
 from caudal.hal.core.maps import clamp
 
-_TURN = 6588397  # once round
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from caudal.hal.core.board import Board
+    from caudal.onboard.core.state import State
+    from caudal.onboard.tables.stack import NeckTable
+
+_TURN = 6588397  # one turn
 _HALF_TURN = _TURN // 2
 
 
 class Gaze:
-    """One axis of it. `sign` is +1 where a positive joint angle turns the head the positive way."""
+    """One axis of the gaze. `sign` is +1 where a positive joint angle turns the head the positive way."""
 
-    def __init__(self, board, name, sign, lead_s, lag_s, limit_rad, rate_hz):
-        self._joint = board.actuator(name)
+    def __init__(self, table: "NeckTable", board: "Board", joint: str, sign: int, rate_hz: int) -> None:
+        self._joint = board.actuator(joint)
         self._sign = sign
-        self._lead = Gain(lead_s)
-        self._limit = to_q20(limit_rad)
-        self._keep = Gain(lag_s * rate_hz / (1 + lag_s * rate_hz))
+        self._lead = Gain(table.lead_s)
+        self._limit = to_q20(table.limit_rad)
+        self._keep = Gain(table.lag_s * rate_hz / (1 + table.lag_s * rate_hz))
         self._rate_hz = rate_hz
-        self._is = 0  # where the servo is by now, as far as its lag tells
-        self._neck_rate = 0
+        self._angle = 0  # of the servo, estimated by its lag
+        self._base_rate = 0
 
-    def step(self, commands, head, head_rate, goal):
-        told = commands[self._joint] << (Q20_BITS - BITS)
-        before = self._is
-        self._is = told + self._keep.apply(before - told)
-        joint_rate = (self._is - before) * self._rate_hz
+    def step(
+        self, commands: "list[int | None]", head: "int | None", head_rate: "int | None", goal: int
+    ) -> None:
+        """One tick: `head` is the head's angle about this axis, `goal` the angle it should have."""
+        command = (commands[self._joint] or 0) << (Q20_BITS - BITS)
+        before = self._angle
+        self._angle = command + self._keep.apply(before - command)
+        joint_rate = (self._angle - before) * self._rate_hz
         if head is None or head_rate is None:
             return
-        off = (head - goal + _HALF_TURN) % _TURN - _HALF_TURN  # the short way round
-        neck = off - self._sign * self._is
-        neck_rate = head_rate - self._sign * joint_rate
-        self._neck_rate += (neck_rate - self._neck_rate) >> 1
-        ahead = neck + self._lead.apply(self._neck_rate)
-        commands[self._joint] = q20_to_q14(clamp(-self._sign * ahead, -self._limit, self._limit))
+        error = (head - goal + _HALF_TURN) % _TURN - _HALF_TURN  # the short way
+        base = error - self._sign * self._angle
+        base_rate = head_rate - self._sign * joint_rate
+        self._base_rate += (base_rate - self._base_rate) >> 1
+        predicted = base + self._lead.apply(self._base_rate)
+        commands[self._joint] = q20_to_q14(clamp(-self._sign * predicted, -self._limit, self._limit))
 
 
 class GazeHold:
-    """Both axes: the heading it had when it was armed, or one that is given, and level."""
+    """Both axes: level, and at the heading of the table, or else the first one measured."""
 
-    def __init__(self, settings, board, rate_hz):
-        lead_s, lag_s, limit_rad = settings["lead_s"], settings["lag_s"], settings["limit_rad"]
-        self._yaw = self._pitch = None
-        if settings["yaw"]:
-            self._yaw = Gaze(board, settings["yaw"], settings["yaw_sign"], lead_s, lag_s, limit_rad, rate_hz)
-        if settings["pitch"]:
-            self._pitch = Gaze(
-                board, settings["pitch"], settings["pitch_sign"], lead_s, lag_s, limit_rad, rate_hz
-            )
-        self._heading = None
-        if settings["heading_deg"] is not None:
-            self._heading = to_q20(settings["heading_deg"] * 0.017453292519943295)
+    def __init__(self, table: "NeckTable", board: "Board", rate_hz: int) -> None:
+        self._yaw = Gaze(table, board, table.yaw, table.yaw_sign, rate_hz) if table.yaw else None
+        self._pitch = Gaze(table, board, table.pitch, table.pitch_sign, rate_hz) if table.pitch else None
+        self._heading: int | None = None
+        if table.heading_deg is not None:
+            self._heading = to_q20(table.heading_deg * 0.017453292519943295)
 
-    def step(self, state):
+    def step(self, state: "State") -> None:
+        """One tick: commands the neck's joints."""
         estimate = state.estimate
         heading = estimate.q20("heading_rad")
         if self._heading is None:

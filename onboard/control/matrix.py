@@ -1,28 +1,32 @@
-"""Small matrices as lists of rows, for what is worked out once when a stack is built. Portable; floats."""
+"""Small matrices as lists of rows, for calculations that run once, when a stack is built. Portable; floats."""
 
 
-def zeros(rows, columns):
+def zeros(rows: int, columns: int) -> list[list[float]]:
+    """A matrix of zeros."""
     return [[0.0] * columns for _ in range(rows)]
 
 
-def transposed(a):
+def transposed(a: list[list[float]]) -> list[list[float]]:
+    """The transpose."""
     return [[row[j] for row in a] for j in range(len(a[0]))]
 
 
-def product(a, b):
+def product(a: list[list[float]], b: list[list[float]]) -> list[list[float]]:
+    """The matrix a b."""
     columns = transposed(b)
     return [[dot(row, column) for column in columns] for row in a]
 
 
-def dot(a, b):
+def dot(a: list[float], b: list[float]) -> float:
+    """The scalar product of two vectors."""
     total = 0.0
     for i in range(len(a)):
         total += a[i] * b[i]
     return total
 
 
-def times(a, x, out):
-    """out = a x, in place: no list is made."""
+def times(a: list[list[float]], x: list[float], out: list[float]) -> None:
+    """Sets out = a x in place, without a new list."""
     i = 0
     for row in a:
         total = 0.0
@@ -34,8 +38,8 @@ def times(a, x, out):
         i += 1
 
 
-def inverse(a):
-    """Gauss and Jordan with pivots; a ValueError where there is none."""
+def inverse(a: list[list[float]]) -> list[list[float]]:
+    """The inverse, by Gauss-Jordan elimination with pivots; raises ValueError for a singular matrix."""
     n = len(a)
     work = [list(a[i]) + [1.0 if i == j else 0.0 for j in range(n)] for i in range(n)]
     for k in range(n):
@@ -53,3 +57,9 @@ def inverse(a):
                 factor = work[i][k]
                 work[i] = [value - factor * other for value, other in zip(work[i], work[k])]
     return [row[n:] for row in work]
+
+
+def known(*values: "float | None") -> "list[float] | None":
+    """The values as a vector; None if any of them is None."""
+    vector = [value for value in values if value is not None]
+    return vector if len(vector) == len(values) else None

@@ -1,8 +1,8 @@
-"""How a rigid vehicle answers a wrench, as the controller believes it: the identified model. Portable; floats.
+"""Rigid-body model of the vehicle as identified: the accelerations that a wrench causes. Portable; floats.
 
     M a + C(v) v + D v + Q |v| v + g = wrench      v = (u v w p q r), base frame: x ahead, y to port, z up
 
-C comes from M: with momentum M v = (P, H) it is (omega x P, omega x H + u x P). g: the weight beyond buoyancy, the
+C follows from M: with momentum M v = (P, H) it is (omega x P, omega x H + u x P). g: the weight beyond buoyancy, the
 righting moment of a buoyancy above the weight, and that of a buoyancy ahead of it.
 """
 
@@ -10,21 +10,27 @@ import math
 
 from caudal.onboard.control.matrix import inverse, times
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from caudal.onboard.tables.thrusters import ModelTable
 
-class Motion:
-    def __init__(self, settings):
-        self.inertia = settings["inertia"]
+
+class RigidBodyModel:
+    """The equation above, solved for the wrench or for the acceleration."""
+
+    def __init__(self, table: "ModelTable") -> None:
+        self.inertia = table.inertia
         self._inverse = inverse(self.inertia)
-        self._drag = settings["drag"]
-        self._quadratic = settings["quadratic"]
-        self._net_weight_n = settings["net_weight_n"]
-        self._righting_n_m = settings["righting_n_m"]
-        self._lead_n_m = settings["lead_n_m"]
+        self._drag = table.drag
+        self._quadratic = table.quadratic
+        self._net_weight_n = table.net_weight_n
+        self._righting_n_m = table.righting_n_m
+        self._lead_n_m = table.lead_n_m
         self._momentum = [0.0] * 6
-        self._left = [0.0] * 6
+        self._surplus = [0.0] * 6
 
-    def load(self, v, roll_rad, pitch_rad, out):
-        """The wrench that keeps v as it is: C(v) v + D v + Q |v| v + g."""
+    def load(self, v: list[float], roll_rad: float, pitch_rad: float, out: list[float]) -> None:
+        """Sets `out` to the wrench that keeps v constant: C(v) v + D v + Q |v| v + g."""
         times(self._drag, v, out)
         for i in range(6):
             out[i] += self._quadratic[i] * abs(v[i]) * v[i]
@@ -47,9 +53,11 @@ class Motion:
         out[4] += self._righting_n_m * pitched + self._lead_n_m * upright
         out[5] -= self._lead_n_m * rolled
 
-    def accelerations(self, wrench, v, roll_rad, pitch_rad, out):
-        """What a wrench makes of the vehicle at v."""
-        self.load(v, roll_rad, pitch_rad, self._left)
+    def accelerations(
+        self, wrench: list[float], v: list[float], roll_rad: float, pitch_rad: float, out: list[float]
+    ) -> None:
+        """Sets `out` to the accelerations that a wrench causes at v."""
+        self.load(v, roll_rad, pitch_rad, self._surplus)
         for i in range(6):
-            self._left[i] = wrench[i] - self._left[i]
-        times(self._inverse, self._left, out)
+            self._surplus[i] = wrench[i] - self._surplus[i]
+        times(self._inverse, self._surplus, out)

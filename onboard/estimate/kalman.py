@@ -1,58 +1,63 @@
-"""The two Kalman filters a pose is made of, each small enough to be written out. Portable; floats.
+"""The two Kalman filters of a pose, one per degree of freedom, written out. Portable; floats.
 
 `nis` is the last normalised innovation squared, (reading - expected)^2 / its variance: about 1 on average, and above
-3.84 in one of twenty readings, if the noises told are the true ones. It is None when no reading was taken this tick.
+3.84 in one of twenty readings, if the noises given are the true ones. It is None in a tick without a reading.
 """
 
 import math
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from caudal.onboard.tables.thrusters import FilterTable
+
 GATE = 25.0  # an innovation beyond five sigma is an outlier...
-PATIENCE = 10  # ...unless so many come in a row: then the filter is the one that is wrong
+OUTLIERS = 10  # ...unless more than so many come in a row: then the filter starts again
 
 
 class Axis:
-    """A place along one world axis: position, velocity, and a push that the model does not know.
+    """Filter of one coordinate: its position, its velocity, and a disturbance that the model does not include.
 
-    The model's acceleration is given at every step; the push is a noise of size push_m_s2 that remembers push_s
-    (a tether, a current that turns), and drag_per_s is how the model's acceleration falls with the velocity.
+    Each prediction takes the model's acceleration. The disturbance (a tether, a current that turns) is coloured noise
+    of push_m_s2 with time constant push_s; drag_per_s is how the model's acceleration falls with the velocity.
     """
 
-    def __init__(self, settings, noise_m, drag_per_s, dt):
+    def __init__(self, table: "FilterTable", noise_m: float, drag_per_s: float, dt: float) -> None:
         self._dt = dt
         self._noise2 = noise_m * noise_m
-        self._keep = math.exp(-dt / settings["push_s"])
-        push2 = settings["push_m_s2"] * settings["push_m_s2"]
-        self._push2 = push2
+        self._keep = math.exp(-dt / table.push_s)
+        push2 = table.push_m_s2 * table.push_m_s2
+        self._disturbance2 = push2
         self._walk = push2 * (1 - self._keep * self._keep)
         self._drag = 1 - drag_per_s * dt
-        self._jerk = settings["gust_m_s2"] * settings["gust_m_s2"] * dt * dt
-        self.nis = None
-        self._refused = 0
+        self._jerk = table.gust_m_s2 * table.gust_m_s2 * dt * dt
+        self.nis: float | None = None
+        self._outliers = 0
         self.known = False
-        self.place_m = 0.0
+        self.position_m = 0.0
         self.speed_m_s = 0.0
-        self.push_m_s2 = 0.0
+        self.disturbance_m_s2 = 0.0
 
-    def start(self, place_m):
-        """The first fix: at rest, as far as one knows."""
+    def start(self, position_m: float) -> None:
+        """Starts at a first reading, at rest."""
         self.known = True
-        self.place_m = place_m
+        self.position_m = position_m
         self.speed_m_s = 0.0
-        self.push_m_s2 = 0.0
-        self._refused = 0
+        self.disturbance_m_s2 = 0.0
+        self._outliers = 0
         self._pp = self._noise2
         self._pv = 0.0
         self._pa = 0.0
         self._vv = 0.01
         self._va = 0.0
-        self._aa = self._push2
+        self._aa = self._disturbance2
 
-    def predict(self, acceleration_m_s2):
+    def predict(self, acceleration_m_s2: float) -> None:
+        """One step of time under the model's acceleration."""
         dt = self._dt
-        total = acceleration_m_s2 + self.push_m_s2
-        self.place_m += (self.speed_m_s + 0.5 * total * dt) * dt
+        total = acceleration_m_s2 + self.disturbance_m_s2
+        self.position_m += (self.speed_m_s + 0.5 * total * dt) * dt
         self.speed_m_s += total * dt
-        self.push_m_s2 *= self._keep
+        self.disturbance_m_s2 *= self._keep
         # P = F P F^T + Q, F = [1 dt dt2/2; 0 drag dt; 0 0 keep]
         half = 0.5 * dt * dt
         drag = self._drag
@@ -71,22 +76,23 @@ class Axis:
         self._aa = keep * keep * aa + self._walk
         self.nis = None
 
-    def correct(self, place_m):
-        off = place_m - self.place_m
-        spread = self._pp + self._noise2
-        self.nis = off * off / spread
+    def correct(self, position_m: float) -> None:
+        """Corrects by a reading of the position, unless it is an outlier."""
+        innovation = position_m - self.position_m
+        variance = self._pp + self._noise2
+        self.nis = innovation * innovation / variance
         if self.nis > GATE:
-            self._refused += 1
-            if self._refused > PATIENCE:
-                self.start(place_m)
+            self._outliers += 1
+            if self._outliers > OUTLIERS:
+                self.start(position_m)
             return
-        self._refused = 0
-        kp = self._pp / spread
-        kv = self._pv / spread
-        ka = self._pa / spread
-        self.place_m += kp * off
-        self.speed_m_s += kv * off
-        self.push_m_s2 += ka * off
+        self._outliers = 0
+        kp = self._pp / variance
+        kv = self._pv / variance
+        ka = self._pa / variance
+        self.position_m += kp * innovation
+        self.speed_m_s += kv * innovation
+        self.disturbance_m_s2 += ka * innovation
         pp, pv, pa = self._pp, self._pv, self._pa
         self._pp = (1 - kp) * pp
         self._pv = (1 - kp) * pv
@@ -97,15 +103,15 @@ class Axis:
 
 
 class Angle:
-    """An angle from its own sensor and a gyro with a slowly wandering bias."""
+    """Filter of an angle, from its own sensor and a gyro whose bias drifts slowly."""
 
-    def __init__(self, noise_rad, gyro_rad_s, walk_rad_s2, dt):
+    def __init__(self, noise_rad: float, gyro_rad_s: float, walk_rad_s2: float, dt: float) -> None:
         self._dt = dt
         self._noise2 = noise_rad * noise_rad
         self._gyro2 = gyro_rad_s * gyro_rad_s * dt * dt
         self._walk = walk_rad_s2 * walk_rad_s2 * dt * dt
         self._first2 = 25 * gyro_rad_s * gyro_rad_s
-        self.nis = None
+        self.nis: float | None = None
         self.known = False
         self.angle_rad = 0.0
         self.rate_rad_s = 0.0
@@ -114,8 +120,8 @@ class Angle:
         self._rb = 0.0
         self._bb = 0.0
 
-    def predict(self, rate_rad_s):
-        """A turn by what the gyro says; None: it goes on as before."""
+    def predict(self, rate_rad_s: "float | None") -> None:
+        """One step of time at the gyro's rate; None: at the rate before."""
         if rate_rad_s is not None:
             self.rate_rad_s = rate_rad_s - self._bias
         dt = self._dt
@@ -125,8 +131,8 @@ class Angle:
         self._bb += self._walk
         self.nis = None
 
-    def correct(self, angle_rad):
-        """Takes a reading; turns by whole circles are its own affair."""
+    def correct(self, angle_rad: float) -> None:
+        """Corrects by a reading; whole turns do not count."""
         if not self.known:
             self.known = True
             self.angle_rad = angle_rad
@@ -134,13 +140,13 @@ class Angle:
             self._rb = 0.0
             self._bb = self._first2
             return
-        off = (angle_rad - self.angle_rad + math.pi) % (2 * math.pi) - math.pi
-        spread = self._rr + self._noise2
-        self.nis = off * off / spread
-        kr = self._rr / spread
-        kb = self._rb / spread
-        self.angle_rad = (self.angle_rad + kr * off + math.pi) % (2 * math.pi) - math.pi
-        self._bias += kb * off
+        innovation = (angle_rad - self.angle_rad + math.pi) % (2 * math.pi) - math.pi
+        variance = self._rr + self._noise2
+        self.nis = innovation * innovation / variance
+        kr = self._rr / variance
+        kb = self._rb / variance
+        self.angle_rad = (self.angle_rad + kr * innovation + math.pi) % (2 * math.pi) - math.pi
+        self._bias += kb * innovation
         rr, rb = self._rr, self._rb
         self._rr = (1 - kr) * rr
         self._rb = (1 - kr) * rb

@@ -1,21 +1,25 @@
-"""Trajectories in time: pieces of Bezier curves for x, y, depth and heading.
+"""Trajectories in time: segments of Bezier curves for x, y, depth and heading.
 
-A segment of order n has n + 1 control points; it starts at the first and ends at the last, and never leaves the hull
-of them all. De Casteljau's scheme, taken at once to the level where three points are left:
+A segment of order n has n + 1 control points. It starts at the first, ends at the last, and stays within their convex
+hull. De Casteljau's scheme, evaluated at once down to the level of three points:
 
     b[k] = sum over i of  C(n-2, i) t^i (1-t)^(n-2-i)  point[i + k]        k = 0, 1, 2
 
-The curve is the parabola these three span; its slope and bend are the differences between them. World frame, depth
+The curve is the parabola that these three span; their differences give velocity and acceleration. World frame, depth
 positive down. Portable; floats.
 """
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from caudal.onboard.tables.trajectory import TrajectoryTable
+
 
 class Trajectory:
-    """`at(t_s)` sets `pose`, `velocity` and `acceleration`: four numbers each, x, y, depth, heading."""
+    """`at(t_s)` sets `pose`, `velocity` and `acceleration`: each x, y, depth, heading."""
 
-    def __init__(self, settings):
-        self._segment_s = settings["segment_s"]
-        self._points = settings["points"]
+    def __init__(self, table: "TrajectoryTable") -> None:
+        self._segment_s = table.segment_s
+        self._points = table.points
         self.duration_s = 0.0
         for segment_s in self._segment_s:
             self.duration_s += segment_s
@@ -26,30 +30,33 @@ class Trajectory:
         self._weights = [0.0] * (most - 2)
         self.at(0.0)
 
-    def at(self, t_s):
-        """Before its start and after its end it stands still at what it starts and ends with."""
+    def at(self, t_s: float) -> None:
+        """Evaluates the trajectory; before its start and after its end it rests at the first and the last point."""
         if t_s <= 0.0:
-            self._stand(self._points[0][0])
+            self._rest(self._points[0][0])
             return
         if t_s >= self.duration_s:
-            self._stand(self._points[-1][-1])
+            self._rest(self._points[-1][-1])
             return
         k = 0
         while t_s > self._segment_s[k]:
-            if k == len(self._segment_s) - 1:  # the sum's last digit may be another than the differences'
+            if (
+                k == len(self._segment_s) - 1
+            ):  # the sum and the differences may round to different last digits
                 t_s = self._segment_s[k]
                 break
             t_s -= self._segment_s[k]
             k += 1
-        self._on(self._points[k], self._segment_s[k], t_s / self._segment_s[k])
+        self._evaluate(self._points[k], self._segment_s[k], t_s / self._segment_s[k])
 
-    def _stand(self, point):
+    def _rest(self, point: list[float]) -> None:
         for d in range(4):
             self.pose[d] = point[d]
             self.velocity[d] = 0.0
             self.acceleration[d] = 0.0
 
-    def _on(self, points, segment_s, t):
+    def _evaluate(self, points: list[list[float]], segment_s: float, t: float) -> None:
+        """One segment, at a share t of its time."""
         order = len(points) - 1
         low = order - 2
         rest = 1.0 - t

@@ -1,88 +1,92 @@
-"""Modes of a vehicle that holds any pose: sticks, station where it is, a place, a mission. Portable; floats."""
+"""Modes of a vehicle that holds any pose: manual, hold, goto, mission and surface. Portable; floats."""
 
-from caudal.onboard.guidance.pose import PoseTask, Sticks, approach, off_m
-from caudal.onboard.guidance.waypoints import Visits
+from caudal.onboard.guidance.pose import PoseTask, Sticks
+from caudal.onboard.guidance.waypoints import WaypointSequence
 
-NOTHING = {"rock": None}  # no task's settings
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from caudal.onboard.core.state import State
+    from caudal.onboard.tables.thrusters import Wrench
 
 
 class ManualMode(PoseTask):
-    """A pilot's sticks as they come: each commands a speed, and what is let go is held."""
+    """Manual control: each stick commands a speed, and a released stick holds."""
 
-    def __init__(self, control, guide_hz):
-        super().__init__(NOTHING, control, guide_hz)
+    def __init__(self, control: "Wrench", guide_hz: int) -> None:
+        super().__init__(None, control, guide_hz)
         self._sticks = Sticks(control, guide_hz)
 
-    def begin(self, state):
+    def begin(self, state: "State") -> None:
+        """Starts from rest at the present pose."""
         super().begin(state)
-        self._sticks.rest()
+        self._sticks.reset()
 
-    def lead(self, state):
-        self._sticks.move(state.estimate, state.setpoint, state.manual_input)
+    def lead(self, state: "State", pose: list[float], target: list[float]) -> None:
+        """Moves the setpoint by the sticks."""
+        self._sticks.move(state.setpoint, pose, target, state.manual_input)
 
 
 class HoldMode(PoseTask):
-    """Station where it was when it was told to."""
+    """Station keeping at the pose where the mode began."""
 
-    def __init__(self, control, guide_hz):
-        super().__init__(NOTHING, control, guide_hz)
-        self._goal = None
+    def __init__(self, control: "Wrench", guide_hz: int) -> None:
+        super().__init__(None, control, guide_hz)
+        self._goal: list[float] | None = None
 
-    def begin(self, state):
+    def begin(self, state: "State") -> None:
+        """Forgets the pose of the last time."""
         super().begin(state)
         self._goal = None
 
-    def lead(self, state):
-        want = state.setpoint
+    def lead(self, state: "State", pose: list[float], target: list[float]) -> None:
+        """Holds the pose."""
         if self._goal is None:
-            self._goal = [want.x_m, want.y_m, want.depth_m, want.heading_rad]
-        approach(want, self._goal, self._cruise, self._dt)
-        self.error_m = off_m(state.estimate, self._goal)
+            self._goal = list(target)
+        self.approach(state.setpoint, target, self._goal)
 
 
 class GoTo(PoseTask):
-    """A place: what is not said of it stays as it was."""
+    """Goes to the requested pose; coordinates that the request leaves out stay as they are."""
 
-    def __init__(self, control, guide_hz):
-        super().__init__(NOTHING, control, guide_hz)
-        self._asked = None
-        self._goal = None
+    def __init__(self, control: "Wrench", guide_hz: int) -> None:
+        super().__init__(None, control, guide_hz)
+        self._request: list[float | None] | None = None
+        self._goal: list[float] = []
 
-    def begin(self, state):
+    def begin(self, state: "State") -> None:
+        """Reads the request again."""
         super().begin(state)
-        self._asked = None
+        self._request = None
 
-    def lead(self, state):
-        want = state.setpoint
-        if self._asked is not state.goto_pose:
-            self._asked = state.goto_pose
-            here = (want.x_m, want.y_m, want.depth_m, want.heading_rad)
-            self._goal = [own if told is None else told for told, own in zip(state.goto_pose, here)]
-        approach(want, self._goal, self._cruise, self._dt)
-        self.error_m = off_m(state.estimate, self._goal)
+    def lead(self, state: "State", pose: list[float], target: list[float]) -> None:
+        """Approaches the requested pose."""
+        if state.goto_pose is None:
+            return
+        if self._request is not state.goto_pose:
+            self._request = state.goto_pose
+            self._goal = [here if one is None else one for one, here in zip(self._request, target)]
+        self.approach(state.setpoint, target, self._goal)
 
 
 class MissionMode(PoseTask):
-    """The mission's way-points, with the heading it has."""
+    """Visits the mission's waypoints, with the heading at its begin."""
 
-    def __init__(self, near_m, control, guide_hz):
-        super().__init__(NOTHING, control, guide_hz)
-        self._visits = Visits(near_m, guide_hz)
+    def __init__(self, near_m: float, control: "Wrench", guide_hz: int) -> None:
+        super().__init__(None, control, guide_hz)
+        self._waypoints = WaypointSequence(near_m, guide_hz)
 
-    def lead(self, state):
-        goal = self._visits.goal(state)
-        if goal is None:
-            return
-        goal = (goal[0], goal[1], goal[2], state.setpoint.heading_rad)
-        approach(state.setpoint, goal, self._cruise, self._dt)
-        self.error_m = off_m(state.estimate, goal)
+    def lead(self, state: "State", pose: list[float], target: list[float]) -> None:
+        """Approaches the current waypoint."""
+        item = self._waypoints.current(state)
+        if item is not None:
+            self.approach(state.setpoint, target, [item[0], item[1], item[2], target[3]])
 
 
 class IdleMode:
-    """Wants nothing: another stage commands."""
+    """No guidance: another stage commands."""
 
-    def begin(self, state):
-        pass
+    def begin(self, state: "State") -> None:
+        """Nothing to start."""
 
-    def step(self, state):
-        pass
+    def step(self, state: "State") -> None:
+        """Nothing to do."""

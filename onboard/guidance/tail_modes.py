@@ -1,65 +1,78 @@
-"""Modes of a vehicle that swims with its tail: sticks, rest, and the beat that takes it up. Portable."""
+"""Modes of a vehicle that swims with its tail: manual, hold and surface, and guidance that decides. Portable."""
 
 from caudal.hal.core.fixed_point import to_q14
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from caudal.onboard.control.tail import SwimInverse
+    from caudal.onboard.core.state import State
+    from caudal.onboard.guidance.avoid import AvoidanceGuidance
+    from caudal.onboard.tables.modes import SticksTable
+
 
 class FixedBeat:
-    """A tail-beat that does not change: none at all (hold), or the one of [surface]."""
+    """A constant tail-beat: none in mode hold, that of [surface] in mode surface."""
 
-    def __init__(self, frequency_hz):
+    def __init__(self, frequency_hz: float) -> None:
         self._frequency_hz = frequency_hz
         self._amplitude = 1.0 if frequency_hz else 0.0
-        self._beat = (to_q14(frequency_hz), to_q14(self._amplitude), 0)
+        self._beat_q14 = (to_q14(frequency_hz), to_q14(self._amplitude), 0)
         self._again = False
 
-    def changed(self):
-        """A parameter has changed the beat (onboard/params/hot_update.py)."""
+    def changed(self) -> None:
+        """Applies a frequency that a parameter has changed (onboard/params/hot_update.py)."""
         self._again = True
 
-    def begin(self, state):
-        want = state.setpoint
-        want.frequency_hz = self._frequency_hz
-        want.amplitude = self._amplitude
-        want.deflection_rad = 0.0
-        want.beat_q14 = self._beat
+    def begin(self, state: "State") -> None:
+        """Sets the tail-beat."""
+        setpoint = state.setpoint
+        setpoint.frequency_hz = self._frequency_hz
+        setpoint.amplitude = self._amplitude
+        setpoint.deflection_rad = 0.0
+        setpoint.beat_q14 = self._beat_q14
 
-    def step(self, state):
+    def step(self, state: "State") -> None:
+        """One step of guidance."""
         if self._again:
             self._again = False
             self.begin(state)
 
 
 class TailSticks:
-    """Ahead is tail-beat frequency, turn is a turning offset, up is the wanted depth's rate."""
+    """Manual control: ahead is the tail-beat frequency, turn the deflection, up the rate of the depth setpoint."""
 
-    def __init__(self, settings, guide_hz):
-        self._frequency_hz = settings["frequency_hz"]
-        self._deflection_rad = settings["deflection_deg"] * 0.017453292519943295
-        self._depth_m = settings["depth_m_s"] / guide_hz
+    def __init__(self, table: "SticksTable", guide_hz: int) -> None:
+        self._frequency_hz = table.frequency_hz
+        self._deflection_rad = table.deflection_deg * 0.017453292519943295
+        self._depth_m = table.depth_m_s / guide_hz
 
-    def begin(self, state):
+    def begin(self, state: "State") -> None:
+        """The setpoint's floats count from now on."""
         state.setpoint.beat_q14 = None
 
-    def step(self, state):
-        want, sticks = state.setpoint, state.manual_input
-        want.frequency_hz = sticks[0] * self._frequency_hz
-        want.amplitude = 1.0 if sticks[0] else 0.0
-        want.deflection_rad = sticks[3] * self._deflection_rad
-        if want.depth_m is not None and sticks[2]:
-            want.depth_m = max(want.depth_m - sticks[2] * self._depth_m, 0.0)
-            want.depth_q20 = None
+    def step(self, state: "State") -> None:
+        """One step of guidance."""
+        setpoint, sticks = state.setpoint, state.manual_input
+        setpoint.frequency_hz = sticks[0] * self._frequency_hz
+        setpoint.amplitude = 1.0 if sticks[0] else 0.0
+        setpoint.deflection_rad = sticks[3] * self._deflection_rad
+        if setpoint.depth_m is not None and sticks[2]:
+            setpoint.depth_m = max(setpoint.depth_m - sticks[2] * self._depth_m, 0.0)
+            setpoint.depth_q20 = None
 
 
 class Guided:
-    """Guidance that decides, and what its decisions ask of the tail."""
+    """Guidance that decides acceleration and turn rate, and the tail settings for them."""
 
-    def __init__(self, cycle, inverse):
-        self._cycle = cycle
+    def __init__(self, guidance: "AvoidanceGuidance", inverse: "SwimInverse") -> None:
+        self._guidance = guidance
         self._inverse = inverse
 
-    def begin(self, state):
+    def begin(self, state: "State") -> None:
+        """The setpoint's floats count from now on."""
         state.setpoint.beat_q14 = None
 
-    def step(self, state):
-        self._cycle.step(state)
+    def step(self, state: "State") -> None:
+        """One step of guidance."""
+        self._guidance.step(state)
         self._inverse.step(state)

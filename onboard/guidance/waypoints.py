@@ -1,85 +1,88 @@
-"""Way-points, one after the other, or a single place: what a mission asks of guidance. Portable; floats."""
+"""Waypoints in order, or a single position, for missions and for mode goto. Portable; floats."""
 
 import math
 
-from caudal.onboard.guidance.tasks import Steering
+from caudal.onboard.control.matrix import known
+from caudal.onboard.guidance.tasks import Steering, SwimTask
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from caudal.onboard.core.state import Estimate, State
+    from caudal.onboard.tables.modes import MissionTable
 
 
-class Visits:
-    """Goes through the mission's items: at each for as long as it says, then on; the last one stays wanted.
+class WaypointSequence:
+    """Goes through a mission's items, and holds each waypoint for its time; the last one stays current.
 
-    An item that names a mode asks for it; who asks for the mission again afterwards gets what follows.
+    An item that names a mode requests that mode. If the mission is resumed later, it goes on with the next item.
     """
 
-    def __init__(self, near_m, guide_hz):
+    def __init__(self, near_m: float, guide_hz: int) -> None:
         self._near_m = near_m
         self._guide_hz = guide_hz
-        self._stayed = 0
-        self._at = 0
+        self._held = 0  # steps of guidance at the current waypoint
+        self._index = 0
 
-    def goal(self, state):
-        """x, y, depth of the item that is wanted now; None if it is no place, or there is no mission."""
+    def current(self, state: "State") -> "list[float] | None":
+        """One step of guidance: x, y, depth and hold time of the current waypoint; None if there is none."""
         if not state.mission or state.mission_mode is not None:
             return None
-        if self._at != state.mission_index:
-            self._at = state.mission_index
-            self._stayed = 0
+        if self._index != state.mission_index:
+            self._index = state.mission_index
+            self._held = 0
         last = len(state.mission) - 1
-        item = state.mission[min(self._at, last)]
+        item = state.mission[min(self._index, last)]
         if isinstance(item, str):
             state.mission_mode = item
-            if self._at <= last:
-                self._pass(state)
+            if self._index <= last:
+                self._complete(state)
             return None
-        if self._at <= last and self._there(state.estimate, item):
-            self._stayed += 1
-            if self._stayed > item[3] * self._guide_hz:
-                self._pass(state)
+        if self._index <= last and self._reached(state.estimate, item):
+            self._held += 1
+            if self._held > item[3] * self._guide_hz:
+                self._complete(state)
         return item
 
-    def _pass(self, state):
+    def _complete(self, state: "State") -> None:
         state.mission_index += 1  # one past the last: the mission is done
         state.mission_completed += 1
 
-    def _there(self, estimate, item):
-        deep_m = 0.0 if estimate.depth_m is None else item[2] - estimate.depth_m
+    def _reached(self, estimate: "Estimate", item: list[float]) -> bool:
+        if estimate.x_m is None or estimate.y_m is None:
+            return False
         dx, dy = item[0] - estimate.x_m, item[1] - estimate.y_m
-        return math.sqrt(dx * dx + dy * dy + deep_m * deep_m) < self._near_m
+        dz = 0.0 if estimate.depth_m is None else item[2] - estimate.depth_m
+        return math.sqrt(dx * dx + dy * dy + dz * dz) < self._near_m
 
 
-class SwimTo:
-    """A task of guidance/tasks.py: swims to the mission's items, or to the place asked for, and rests there."""
+class SwimTo(SwimTask):
+    """Swims to a mission's waypoints, or else to the requested position, and rests there."""
 
-    def __init__(self, settings, guide_hz, mission):
-        self.speed_m_s = 0.0
-        self.turn_rad_s = 0.0
-        self.error_m = None
-        self._cruise_m_s = settings["speed_m_s"]
-        self._near_m = settings["near_m"]
-        self._steering = Steering(settings["steering"], guide_hz)
-        self._visits = Visits(settings["near_m"], guide_hz) if mission else None
+    def __init__(self, table: "MissionTable", guide_hz: int, mission: bool) -> None:
+        assert table.speed_m_s is not None and table.steering is not None, "the reader makes sure of it"
+        self._cruise_m_s = table.speed_m_s
+        self._near_m = table.near_m
+        self._steering = Steering(table.steering, guide_hz)
+        self._waypoints = WaypointSequence(table.near_m, guide_hz) if mission else None
 
-    def step(self, state):
-        estimate = state.estimate
-        goal = self._goal(state)
-        if goal is None or estimate.x_m is None or estimate.heading_rad is None:
-            self.speed_m_s = self.turn_rad_s = 0.0
+    def step(self, state: "State") -> None:
+        """One step of guidance."""
+        estimate, setpoint = state.estimate, state.setpoint
+        pose = known(estimate.x_m, estimate.y_m, estimate.heading_rad)
+        goal = self._waypoints.current(state) if self._waypoints else state.goto_pose
+        if goal is None or pose is None:
+            self.rest()
             return
-        if goal[2] is not None and state.setpoint.depth_m != goal[2]:
-            state.setpoint.depth_m = goal[2]
-            state.setpoint.depth_q20 = None
-        dx, dy = goal[0] - estimate.x_m, goal[1] - estimate.y_m
+        x_m = pose[0] if goal[0] is None else goal[0]
+        y_m = pose[1] if goal[1] is None else goal[1]
+        if goal[2] is not None and setpoint.depth_m != goal[2]:
+            setpoint.depth_m = goal[2]
+            setpoint.depth_q20 = None
+        dx, dy = x_m - pose[0], y_m - pose[1]
         self.error_m = math.sqrt(dx * dx + dy * dy)
-        done = self._visits is None or state.mission_index >= len(state.mission)
+        done = self._waypoints is None or state.mission_index >= len(state.mission)
         if done and self.error_m < self._near_m:
-            self.speed_m_s = self.turn_rad_s = 0.0
+            self.rest()
             return
         self.speed_m_s = self._cruise_m_s
-        self.turn_rad_s = self._steering.towards(estimate, goal[0], goal[1])
-
-    def _goal(self, state):
-        if self._visits:
-            return self._visits.goal(state)
-        x_m, y_m, depth_m, _ = state.goto_pose
-        estimate = state.estimate
-        return estimate.x_m if x_m is None else x_m, estimate.y_m if y_m is None else y_m, depth_m
+        self.turn_rate_rad_s = self._steering.step(pose, estimate.turn_rate_rad_s, x_m, y_m)

@@ -58,7 +58,7 @@ class ArmTimer:
 
 
 class ArmSwitch:
-    """Arms a loop when the vehicle's switch closes, and disarms it when it opens; one closed at the start does nothing."""
+    """Arms a loop when the vehicle's switch closes, disarms it when it opens; one closed at the start does nothing."""
 
     def __init__(self, loop: Loop, closed: Callable[[], bool | None]) -> None:
         self._loop = loop

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class SessionController(Controller):
-    """`make(loop)` gives the session of the loop that each new plant gets, armed; `time_ns()` is its time in the log."""
+    """`make(loop)` gives the armed session of each new plant's loop; `time_ns()` is its time in the log."""
 
     def __init__(
         self,

@@ -50,7 +50,7 @@ def run_on_vehicle(
         session.record(services.attach([session]))
         services.stream([session])
         run = VehicleRun(session, driver, services, options.arm_after_s)
-        if options.arm_after_s is None and not pi["arm"] and not options.stations.addresses:
+        if options.arm_after_s is None and not pi.arm and not options.stations.addresses:
             notify(
                 "it stays disarmed: the file has no [pi.arm] switch, and neither --arm-after nor --mavlink is given"
             )

@@ -1,107 +1,137 @@
-"""The failsafe table: the rows that every vehicle has as far as it has the parts, and how a vehicle file changes them.
+"""The failsafe table: standard rules of every vehicle that has the parts, and how a vehicle file changes them.
 
-`[failsafe.NAME]` with the name of a standard row overrides keys of it, within the row's bounds: an action not weaker
-than `least`, a delay not longer than `longest_s`, latched if it is, limits that its sensors can reach. A table with a
-name of its own and a `trigger` is a row of the vehicle's own. CPython only.
+`[failsafe.NAME]` with the name of a standard rule overrides keys of it, within the rule's bounds: an action not weaker
+than `least`, a delay not longer than `longest_s`, latched if it is, limits that its sensors can reach. A table with
+another name and a `trigger` is a rule of the vehicle's own. CPython only.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from caudal.hal.tables.channels import Actuator, Points, Sensor, Servo, Thruster, Valve
 from caudal.hal.tables.types import Named, Number, Wide, named, tag_of
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard.core.failsafe import ACTIONS
+from caudal.onboard.tables.stack import EstimateTable
 
 Action = Literal["warn", "slow", "hold", "surface", "drop", "neutral", "disarm"]
 Names = Annotated[list[str], Meta(min_length=1)]
 
 
 class RuleTable(Named, tag_field="trigger", kw_only=True, frozen=True):
-    """What every failsafe rule has, whatever triggers it."""
+    """Keys of every failsafe rule."""
 
     action: Action
-    delay_s: Annotated[float, Meta(ge=0, le=600)] = 0.0  # the cause lasts so long before the row is active
-    clear_s: Annotated[float, Meta(ge=0, le=3600)] = 0.0  # and is gone so long before it clears
-    latched: bool = False  # stays until a person has taken note
+    delay_s: Annotated[float, Meta(ge=0, le=600)] = (
+        0.0  # the condition lasts so long before the rule is active
+    )
+    clear_s: Annotated[float, Meta(ge=0, le=3600)] = 0.0  # and is gone so long before the rule clears
+    latched: bool = False  # stays active until a person acknowledges it
 
     @property
     def trigger(self) -> str:
+        """The word that selects the trigger condition."""
         return tag_of(self)
 
 
 class NotArmed(RuleTable, tag="not_armed", kw_only=True, frozen=True):
-    pass
+    """The vehicle is not armed."""
 
 
 class BadCommand(RuleTable, tag="bad_command", kw_only=True, frozen=True):
-    pass
+    """A command of the controller is not a number."""
 
 
 class Overrun(RuleTable, tag="overrun", kw_only=True, frozen=True):
+    """A tick starts late, by a share of the period."""
+
     limit_ticks: Annotated[float, Meta(gt=0, le=20)] = 1.0
 
 
 class Stalled(RuleTable, tag="stalled", kw_only=True, frozen=True):
+    """A tick starts very late."""
+
     limit_s: Annotated[float, Meta(gt=0, le=5)] = 0.5
 
 
 class ReadingLost(RuleTable, tag="reading_lost", kw_only=True, frozen=True):
+    """A reading is absent or too old."""
+
     sensors: Names
 
 
 class Silence(RuleTable, tag="silence", kw_only=True, frozen=True):
-    pass
+    """No sensor has a new reading."""
 
 
 class Outside(RuleTable, tag="outside", kw_only=True, frozen=True):
+    """A reading is below `low` or above `high`."""
+
     sensors: Names
     low: Wide | None = None  # in the sensors' unit
     high: Wide | None = None
 
 
 class Tilted(RuleTable, tag="tilted", kw_only=True, frozen=True):
+    """Roll or pitch exceeds a limit."""
+
     sensors: Names
     limit_deg: Annotated[float, Meta(ge=5, le=179)] = 100.0
 
 
 class Implausible(RuleTable, tag="implausible", kw_only=True, frozen=True):
+    """An angle and its rate contradict each other."""
+
     pairs: Annotated[list[tuple[str, str]], Meta(min_length=1)]  # an angle's sensor and its rate's
     limit_rad: Annotated[float, Meta(ge=0.05, le=3)] = 0.8
 
 
 class Inconsistent(RuleTable, tag="inconsistent", kw_only=True, frozen=True):
+    """The innovations of the filter are too large on average."""
+
     limit_nis: Annotated[float, Meta(ge=2, le=50)] = 12.0
     average_s: Annotated[float, Meta(ge=0.1, le=60)] = 2.0
 
 
 class Astray(RuleTable, tag="astray", kw_only=True, frozen=True):
+    """The vehicle is outside a volume."""
+
     low_m: Annotated[list[Number], Meta(min_length=3, max_length=3)]  # x, y, depth
     high_m: Annotated[list[Number], Meta(min_length=3, max_length=3)]
 
 
 class PilotLost(RuleTable, tag="pilot_lost", kw_only=True, frozen=True):
+    """No manual input in mode manual."""
+
     limit_s: Annotated[float, Meta(ge=0.2, le=10)] = 1.0
 
 
 class StationLost(RuleTable, tag="station_lost", kw_only=True, frozen=True):
+    """The ground station has timed out."""
+
     limit_s: Annotated[float, Meta(ge=1, le=600)] = 5.0
 
 
 class ModeUnable(RuleTable, tag="mode_unable", kw_only=True, frozen=True):
-    pass
+    """The requested mode needs an estimate that is unknown."""
 
 
 class NotFollowing(RuleTable, tag="not_following", kw_only=True, frozen=True):
+    """An actuator does not follow its command."""
+
     actuators: Names
 
 
 class Host(RuleTable, tag="host", kw_only=True, frozen=True):
+    """A condition that the computer reports."""
+
     word: Literal["bus_hung", "computer_hot", "under_voltage", "storage_full", "clock_jumped", "params_lost"]
 
 
-Row = (
+AnyRule = (
     NotArmed | BadCommand | Overrun | Stalled | ReadingLost | Silence | Outside | Tilted | Implausible
     | Inconsistent | Astray | PilotLost | StationLost | ModeUnable | NotFollowing | Host
 )  # fmt: skip
@@ -109,7 +139,7 @@ Row = (
 
 @dataclass(frozen=True)
 class Standard:
-    """One row of the table as it is unless a vehicle file says otherwise; `given` are its trigger's own keys."""
+    """A standard rule: its defaults and its bounds; `given` are its trigger's own keys."""
 
     about: str
     trigger: str
@@ -120,22 +150,23 @@ class Standard:
     latched: bool = False
     longest_s: float = 5.0  # nor a longer delay
     given: dict[str, Any] = field(default_factory=dict)
-    needs: str = ""  # keys that only the vehicle's own file can give: without them there is no such row
+    needs: str = ""  # keys that only the vehicle file can give: without them there is no such rule
 
-    def plain(self) -> dict[str, Any]:
+    def keys(self) -> dict[str, Any]:
+        """The rule as a table of a vehicle file."""
         keys = {key: getattr(self, key) for key in ("trigger", "action", "delay_s", "clear_s", "latched")}
         return keys | self.given
 
 
 TABLE: dict[str, Standard] = {
-    "not_armed": Standard("nobody has armed it", "not_armed", "disarm", "disarm", longest_s=0.0),
+    "not_armed": Standard("the vehicle is not armed", "not_armed", "disarm", "disarm", longest_s=0.0),
     "bad_command": Standard(
-        "the controller asked for no number", "bad_command", "neutral", "neutral", latched=True, longest_s=0.0
+        "a command of the controller is not a number", "bad_command", "neutral", "neutral", latched=True, longest_s=0.0
     ),
     "overrun": Standard("ticks start late", "overrun", "neutral", "warn", 0.05, 1.0, longest_s=1.0),
     "stalled": Standard("the loop stood still for half a second", "stalled", "hold", "hold", 0.0, 2.0, longest_s=1.0),
     "wire_lost": Standard(
-        "no sensor says anything: bench wire or all buses lost", "silence", "neutral", "neutral", 0.25, 0.5,
+        "no sensor has a new reading: HIL link or all buses lost", "silence", "neutral", "neutral", 0.25, 0.5,
         longest_s=2.0,
     ),
     "bus_hung": Standard("a bus does not answer", "host", "surface", "hold", 0.0, 1.0, given={"word": "bus_hung"}),
@@ -148,11 +179,11 @@ TABLE: dict[str, Standard] = {
     "capsized": Standard("it lies on its side or back", "tilted", "neutral", "warn", 1.0, 2.0),
     "too_deep": Standard("below its maximum depth", "outside", "surface", "surface", 0.5, 2.0),
     "out_of_bounds": Standard(
-        "outside the volume it may swim in", "astray", "hold", "warn", 0.5, 2.0, needs="low_m and high_m"
+        "outside its allowed volume", "astray", "hold", "warn", 0.5, 2.0, needs="low_m and high_m"
     ),
-    "mode_unable": Standard("the mode needs what it does not know", "mode_unable", "surface", "hold", 1.0, 1.0),
-    "pilot_lost": Standard("no sticks in mode manual", "pilot_lost", "hold", "hold"),
-    "station_lost": Standard("the ground station has gone silent", "station_lost", "hold", "warn"),
+    "mode_unable": Standard("the mode needs an estimate that is unknown", "mode_unable", "surface", "hold", 1.0, 1.0),
+    "pilot_lost": Standard("no manual input in mode manual", "pilot_lost", "hold", "hold"),
+    "station_lost": Standard("the ground station has timed out", "station_lost", "hold", "warn"),
     "battery_low": Standard("the battery is low", "outside", "slow", "warn", 2.0, 5.0, needs="low"),
     "battery_critical": Standard(
         "the battery is nearly empty", "outside", "surface", "surface", 1.0, 5.0, latched=True, needs="low"
@@ -172,7 +203,7 @@ TABLE: dict[str, Standard] = {
     "thruster_dead": Standard("a thruster does not follow", "not_following", "warn", "warn", 0.0, 1.0),
     "valve_stuck": Standard("a valve or its chamber does not follow", "not_following", "warn", "warn", 0.0, 1.0),
     "over_pressure": Standard(
-        "a chamber has more pressure than it may", "outside", "neutral", "neutral", 0.2, 1.0, longest_s=1.0
+        "a chamber's pressure is too high", "outside", "neutral", "neutral", 0.2, 1.0, longest_s=1.0
     ),
     "computer_hot": Standard("the computer is hot", "host", "slow", "warn", 1.0, 10.0, given={"word": "computer_hot"}),
     "under_voltage": Standard(
@@ -185,76 +216,76 @@ TABLE: dict[str, Standard] = {
         "the calendar's clock jumped", "host", "warn", "warn", 0.0, 10.0, given={"word": "clock_jumped"}
     ),
     "params_lost": Standard(
-        "parameters are not as they were kept, or are not kept", "host", "warn", "warn", 0.0, 1.0,
+        "stored parameters were not taken, or cannot be stored", "host", "warn", "warn", 0.0, 1.0,
         given={"word": "params_lost"},
     ),
 }  # fmt: skip
 
-OF_OTHERS = ("host", "pilot_lost", "station_lost")  # triggers whose cause somebody else tells
-AFLOAT_SHARE = 0.9  # of what a depth sensor can read: the deepest it may go, unless the file says so
+OF_OTHERS = ("host", "pilot_lost", "station_lost")  # triggers of a pilot, a station or an operating system
+AFLOAT_SHARE = 0.9  # of a depth sensor's range: the default of the maximum depth
 OVER_SHARE = 1.15  # of a chamber's highest pressure
 
 
 def read(
     file: VehicleFile,
-    estimate: Any,
-    actuators: dict[str, Any],
-    sensors: dict[str, Any],
+    estimate: EstimateTable,
+    actuators: Mapping[str, Actuator],
+    sensors: Mapping[str, Sensor],
 ) -> list[RuleTable]:
-    """The vehicle's rules in the table's order; then those of its own."""
-    told = file.tables.get("failsafe", {})
-    if not isinstance(told, dict) or not all(isinstance(table, dict) for table in told.values()):
-        raise file.error("failsafe", "holds tables, one a row: [failsafe.leak], [failsafe.too_deep], ...")
-    rows = {}
+    """The vehicle's rules: standard ones in the table's order, then those of its own."""
+    given = file.tables.get("failsafe", {})
+    if not isinstance(given, dict) or not all(isinstance(table, dict) for table in given.values()):
+        raise file.error("failsafe", "holds one table a rule: [failsafe.leak], [failsafe.too_deep], ...")
+    rules: dict[str, RuleTable] = {}
     for name, standard in TABLE.items():
         parts = _parts(name, estimate, actuators, sensors)
-        own = told.get(name, {})
+        own = given.get(name, {})
         if parts is None and not own:
             continue
         if standard.needs and not own:
             continue
         if own.get("trigger", standard.trigger) != standard.trigger:
-            problem = f'this row\'s trigger is "{standard.trigger}"; give a row of your own another name'
+            problem = f'the trigger of this rule is "{standard.trigger}"; give your own rule another name'
             raise file.error(f"failsafe.{name}.trigger", problem)
-        plain = {**standard.plain(), **(parts or {}), **own}
-        row: Any = file.make(f"failsafe.{name}", plain, Row)  # type: ignore[arg-type]
-        _bind(file, name, row, standard)
-        rows[name] = row
-    for name, table in told.items():
+        keys = {**standard.keys(), **(parts or {}), **own}
+        rule: RuleTable = file.make(f"failsafe.{name}", keys, AnyRule)  # type: ignore[arg-type]
+        _check_bounds(file, name, rule, standard)
+        rules[name] = rule
+    for name, table in given.items():
         if name not in TABLE:
             if "trigger" not in table:
                 known = ", ".join(TABLE)
                 raise file.error(
-                    f"failsafe.{name}", f"is no standard row and has no trigger; standard are {known}"
+                    f"failsafe.{name}", f"is no standard rule and has no trigger; standard rules: {known}"
                 )
-            rows[name] = file.make(f"failsafe.{name}", table, Row)  # type: ignore[arg-type]
-    for name, row in rows.items():
-        _check(file, f"failsafe.{name}", row, actuators, sensors)
-    return named(rows)
+            rules[name] = file.make(f"failsafe.{name}", table, AnyRule)  # type: ignore[arg-type]
+    for name, rule in rules.items():
+        _check(file, f"failsafe.{name}", rule, actuators, sensors)
+    return named(rules)
 
 
-def _bind(file: VehicleFile, name: str, row: Any, standard: Standard) -> None:
-    """A vehicle may have a row act otherwise, but not so late or so weakly that it is none."""
-    if ACTIONS[row.action] < ACTIONS[standard.least]:
-        problem = f'"{row.action}" is weaker than this row allows; at least "{standard.least}"'
+def _check_bounds(file: VehicleFile, name: str, rule: RuleTable, standard: Standard) -> None:
+    """A vehicle may change a standard rule, but not weaken it beyond its bounds."""
+    if ACTIONS[rule.action] < ACTIONS[standard.least]:
+        problem = f'"{rule.action}" is weaker than this rule allows; at least "{standard.least}"'
         raise file.error(f"failsafe.{name}.action", problem)
-    if row.delay_s > standard.longest_s:
-        problem = f"{row.delay_s:g} is longer than this row may wait; at most {standard.longest_s:g}"
+    if rule.delay_s > standard.longest_s:
+        problem = f"{rule.delay_s:g} is longer than this rule may wait; at most {standard.longest_s:g}"
         raise file.error(f"failsafe.{name}.delay_s", problem)
-    if name == "not_armed" and (row.latched or row.clear_s):
+    if name == "not_armed" and (rule.latched or rule.clear_s):
         raise file.error(
-            f"failsafe.{name}", "whoever arms it clears this row, at once: no clear_s, not latched"
+            f"failsafe.{name}", "arming clears this rule at once: give no clear_s, and not latched"
         )
-    if row.latched < standard.latched:
+    if rule.latched < standard.latched:
         raise file.error(
-            f"failsafe.{name}.latched", "this row stays until a person has taken note of it: true"
+            f"failsafe.{name}.latched", "this rule stays active until a person acknowledges it: true"
         )
 
 
 def _parts(
-    name: str, estimate: Any, actuators: dict[str, Any], sensors: dict[str, Any]
+    name: str, estimate: EstimateTable, actuators: Mapping[str, Actuator], sensors: Mapping[str, Sensor]
 ) -> dict[str, Any] | None:
-    """What the vehicle itself gives a standard row to look at; None: it has no such part."""
+    """The vehicle's parts that a standard rule monitors, as keys of it; None: it has no such part."""
     if name == "attitude_lost":
         keys = ("heading", "turn_rate", "roll", "pitch")
         return _some("sensors", [getattr(estimate, key) for key in keys if getattr(estimate, key)])
@@ -277,14 +308,14 @@ def _parts(
     if name in ("leak", "housing_pressure", "housing_temperature"):
         return {"sensors": [name]} if name in sensors else None
     if name in ("servo_stalled", "thruster_dead", "valve_stuck"):
-        kind = name.split("_")[0]
-        return _some("actuators", [a for a, s in actuators.items() if s["map"] == kind and s["feedback"]])
+        kind = {"servo_stalled": Servo, "thruster_dead": Thruster, "valve_stuck": Valve}[name]
+        return _some("actuators", [a for a, s in actuators.items() if isinstance(s, kind) and s.feedback])
     if name == "over_pressure":
-        valves = [s for s in actuators.values() if s["map"] == "valve" and s["pressure"]]
+        valves = [s for s in actuators.values() if isinstance(s, Valve) and s.pressure]
         if not valves:
             return None
-        most = max(s["max_pa"] for s in valves)
-        return {"sensors": [s["pressure"] for s in valves], "high": OVER_SHARE * most}
+        most = max(valve.max_pa for valve in valves)
+        return {"sensors": [valve.pressure for valve in valves], "high": OVER_SHARE * most}
     return {}
 
 
@@ -292,45 +323,46 @@ def _some(key: str, names: list[Any]) -> dict[str, Any] | None:
     return {key: names} if names else None
 
 
-def _reach(sensor: dict[str, Any]) -> tuple[float, float]:
+def _reach(sensor: Sensor) -> tuple[float, float]:
     """The lowest and the highest value that a sensor can read."""
-    if sensor["map"] == "table":
-        return min(sensor["values"]), max(sensor["values"])
-    ends = [(sensor[key] - sensor["zero_count"]) * sensor["per_count"] for key in ("low_count", "high_count")]
+    if isinstance(sensor, Points):
+        return min(sensor.values), max(sensor.values)
+    ends = [(count - sensor.zero_count) * sensor.per_count for count in (sensor.low_count, sensor.high_count)]
     return min(ends), max(ends)
 
 
 def _check(
     file: VehicleFile,
     key: str,
-    row: Any,
-    actuators: dict[str, Any],
-    sensors: dict[str, Any],
+    rule: RuleTable,
+    actuators: Mapping[str, Actuator],
+    sensors: Mapping[str, Sensor],
 ) -> None:
-    pairs = [sensor for pair in getattr(row, "pairs", ()) for sensor in pair]
+    pairs = [sensor for pair in getattr(rule, "pairs", ()) for sensor in pair]
+    present: Mapping[str, Actuator | Sensor]
     for where, kind, names, present in (
-        ("sensors", "sensor", getattr(row, "sensors", ()), sensors),
+        ("sensors", "sensor", getattr(rule, "sensors", ()), sensors),
         ("pairs", "sensor", pairs, sensors),
-        ("actuators", "actuator", getattr(row, "actuators", ()), actuators),
+        ("actuators", "actuator", getattr(rule, "actuators", ()), actuators),
     ):
         for name in names:
             if name not in present:
                 problem = f'there is no {kind} "{name}"; there are {", ".join(sorted(present))}'
                 raise file.error(f"{key}.{where}", problem)
-    if isinstance(row, Outside):
-        if row.low is None and row.high is None:
-            raise file.error(key, "has neither low nor high: it would never act; give one")
-        if row.low is not None and row.high is not None and row.low >= row.high:
-            raise file.error(f"{key}.low", f"must be below high, {row.high:g}")
-        for name in row.sensors:
+    if isinstance(rule, Outside):
+        if rule.low is None and rule.high is None:
+            raise file.error(key, "has neither low nor high; give at least one")
+        if rule.low is not None and rule.high is not None and rule.low >= rule.high:
+            raise file.error(f"{key}.low", f"must be below high, {rule.high:g}")
+        for name in rule.sensors:
             least, most = _reach(sensors[name])
-            if row.high is not None and row.high >= most:
+            if rule.high is not None and rule.high >= most:
                 raise file.error(f"{key}.high", f"would never act: sensor {name} reads {most:g} at most")
-            if row.low is not None and row.low <= least:
+            if rule.low is not None and rule.low <= least:
                 raise file.error(f"{key}.low", f"would never act: sensor {name} reads {least:g} at least")
-    if isinstance(row, Astray):
-        for k, (low_m, high_m) in enumerate(zip(row.low_m, row.high_m, strict=True)):
+    if isinstance(rule, Astray):
+        for k, (low_m, high_m) in enumerate(zip(rule.low_m, rule.high_m, strict=True)):
             if low_m >= high_m:
                 raise file.error(f"{key}.low_m.{k}", f"must be below high_m.{k}, {high_m:g}")
-    if row.action == "drop" and not file.tables.get("surface", {}).get("drop"):
+    if rule.action == "drop" and not file.tables.get("surface", {}).get("drop"):
         raise file.error(f"{key}.action", "there is nothing to drop: [surface] has no `drop`")

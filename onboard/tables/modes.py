@@ -1,17 +1,20 @@
-"""Tables `surface`, `sticks` and `mission` of a vehicle file: what modes other than the scenario's own go by.
+"""Tables `surface`, `sticks` and `mission` of a vehicle file: settings of modes other than the scenario's own.
 
 CPython only.
 """
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from caudal.hal.core.build import UNITS
 from caudal.hal.core.fixed_point import to_q14
+from caudal.hal.tables.channels import Actuator
 from caudal.hal.tables.types import NotNegative, Positive, Table, Wide
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard.tables.scenario import SteeringTable
+from caudal.onboard.tables.stack import AnyGait
 
 
 class _Surface(Table, kw_only=True, frozen=True):
@@ -20,10 +23,10 @@ class _Surface(Table, kw_only=True, frozen=True):
 
 
 class SurfaceTable(_Surface, kw_only=True, frozen=True):
-    """What brings the vehicle up, without a sensor: `by` says by what, the rest is how."""
+    """How the vehicle surfaces, without a sensor: `by` is the means."""
 
     commands: dict[str, Wide] = {}  # of other actuators, SI
-    drop: dict[str, Wide] = {}  # what lets the ballast go, SI
+    drop: dict[str, Wide] = {}  # that release the ballast, SI
 
 
 class Surface(_Surface, kw_only=True, frozen=True):
@@ -34,7 +37,7 @@ class Surface(_Surface, kw_only=True, frozen=True):
 
 
 class SticksTable(Table, kw_only=True, frozen=True):
-    """What a pilot's sticks are to a vehicle that swims with its tail, at their ends."""
+    """Manual control of a vehicle that swims with its tail: setpoints at full deflection of a stick."""
 
     frequency_hz: Annotated[float, Meta(gt=0, le=20)]  # ahead; astern the wave runs the other way
     deflection_deg: Annotated[float, Meta(gt=0, le=85)]  # turn
@@ -42,9 +45,9 @@ class SticksTable(Table, kw_only=True, frozen=True):
 
 
 class MissionTable(Table, kw_only=True, frozen=True):
-    """How way-points are followed: within `near_m` of one is there. A vehicle with a tail needs the rest, too."""
+    """How waypoints are followed; a vehicle with a tail needs all keys."""
 
-    near_m: Positive = 0.15
+    near_m: Positive = 0.15  # acceptance radius
     speed_m_s: Positive | None = None
     steering: SteeringTable | None = None
 
@@ -57,7 +60,7 @@ class Modes(Table, kw_only=True, frozen=True):
     mission: MissionTable | None
 
 
-def read(file: VehicleFile, actuators: dict[str, Any], gait: Any, guided: bool) -> Modes:
+def read(file: VehicleFile, actuators: Mapping[str, Actuator], gait: AnyGait | None, guided: bool) -> Modes:
     """The three tables, checked against the channels."""
     surface = file.read("surface", SurfaceTable) if "surface" in file.tables else None
     sticks = file.read("sticks", SticksTable) if "sticks" in file.tables else None
@@ -65,10 +68,12 @@ def read(file: VehicleFile, actuators: dict[str, Any], gait: Any, guided: bool) 
     if surface:
         _check_surface(file, surface, actuators, gait)
     if sticks and not gait:
-        raise file.error("sticks", "is for vehicles with a gait; sticks of thrusters go by control.cruise")
+        raise file.error(
+            "sticks", "is for vehicles with a gait; with thrusters, control.cruise sets the speeds"
+        )
     if mission and gait:
         if not guided:
-            raise file.error("mission", "needs [guidance], by which it finds its way")
+            raise file.error("mission", "needs [guidance]")
         for key in ("speed_m_s", "steering"):
             if getattr(mission, key) is None:
                 raise file.error(f"mission.{key}", "is required of a vehicle that swims with its tail")
@@ -85,11 +90,13 @@ def _lowered(table: SurfaceTable) -> Surface:
     )
 
 
-def _check_surface(file: VehicleFile, surface: SurfaceTable, actuators: dict[str, Any], gait: Any) -> None:
+def _check_surface(
+    file: VehicleFile, surface: SurfaceTable, actuators: Mapping[str, Actuator], gait: AnyGait | None
+) -> None:
     if surface.by == "gait" and not (gait and surface.frequency_hz):
         raise file.error("surface.by", "by gait needs a [gait] and a frequency_hz above 0")
     if surface.by == "thrust" and not surface.commands:
-        raise file.error("surface.by", "by thrust needs `commands`: which thruster pushes how much")
+        raise file.error("surface.by", "by thrust needs `commands`: the force of each thruster")
     for key in ("commands", "drop"):
         for name, value in getattr(surface, key).items():
             if name not in actuators:
@@ -97,7 +104,7 @@ def _check_surface(file: VehicleFile, surface: SurfaceTable, actuators: dict[str
                 raise file.error(f"surface.{key}", f'there is no actuator "{name}"; there are {known}')
             if gait and name in gait.joints:
                 raise file.error(f"surface.{key}", f'"{name}" is moved by the gait; frequency_hz says how')
-            unit = UNITS[actuators[name]["map"]]
-            low, high = actuators[name][f"min_{unit}"], actuators[name][f"max_{unit}"]
+            unit = UNITS[actuators[name].map]
+            low, high = getattr(actuators[name], f"min_{unit}"), getattr(actuators[name], f"max_{unit}")
             if not low <= value <= high:
                 raise file.error(f"surface.{key}.{name}", f"{value:g} lies outside {low:g} to {high:g}")

@@ -3,17 +3,15 @@
 CPython only. `read` gives the Structs that onboard/build.py (portable) builds a loop from.
 """
 
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import asdict, replace
 
 from caudal.hal.core.fixed_point import to_q14
-from caudal.hal.tables.channels import Actuator, Channels, Sensor
+from caudal.hal.tables.channels import Actuator, Channels, Sensor, Servo
 from caudal.hal.tables.types import Table, named
 from caudal.hal.vehicle_file.reader import VehicleFile
-from caudal.onboard.tables import chain as spec_chain
-from caudal.onboard.tables import failsafe, modes, station
-from caudal.onboard.tables import trajectory as spec_trajectory
+from caudal.onboard.tables import chain, failsafe, modes, station, trajectory
 from caudal.onboard.tables.chain import AimsTask, Chain, ChainControl
 from caudal.onboard.tables.params import Param
 from caudal.onboard.tables.scenario import (
@@ -57,7 +55,7 @@ TABLES = (
 )
 
 Control = TailControl | UndulateControl | WrenchControl | ChainControl
-STILL = (WrenchControl, ChainControl)  # nothing beats
+STILL = (WrenchControl, ChainControl)  # without a gait
 ScenarioTask = (
     ScheduleTask | Swim | Wander | Track | Pursue | HoldTask | FollowTask | ManualTask | PilotTask | AimsTask
 )
@@ -84,7 +82,7 @@ class Stack(Table, kw_only=True, frozen=True):
 
 
 class Settings(Stack, kw_only=True, frozen=True):
-    """All that onboard/build.py builds a loop from: a board is sent objects with the same attributes."""
+    """Settings of a vehicle's loop (onboard/build.py); a board gets objects with the same attributes."""
 
     name: str
     actuators: list[Actuator]
@@ -94,8 +92,8 @@ class Settings(Stack, kw_only=True, frozen=True):
 
 def read(file: VehicleFile, channels: Channels) -> Stack:
     """The stack's tables, with names checked against the HAL's channels."""
-    actuators = {channel.name: channel for channel in channels.actuators}
-    sensors = {channel.name: channel for channel in channels.sensors}
+    actuators: dict[str, Actuator] = {channel.name: channel for channel in channels.actuators}
+    sensors: dict[str, Sensor] = {channel.name: channel for channel in channels.sensors}
     loop = file.read("loop", LoopTable)
     control: Control = file.read("control", Control)  # type: ignore[arg-type]
     gait: AnyGait | None = None
@@ -104,7 +102,7 @@ def read(file: VehicleFile, channels: Channels) -> Stack:
     estimate = file.read("estimate", EstimateTable)
     guidance = file.read("guidance", GuidanceTable) if "guidance" in file.tables else None
     scenarios = file.read("scenario", dict[str, ScenarioTask])
-    trajectories = file.read("trajectory", spec_trajectory.Trajectories)
+    trajectories = file.read("trajectory", trajectory.Trajectories)
 
     if loop.rate_hz % loop.guide_hz or 1_000_000 % loop.rate_hz:
         problem = "1,000,000 must divide by rate_hz, and rate_hz by guide_hz"
@@ -119,8 +117,8 @@ def read(file: VehicleFile, channels: Channels) -> Stack:
         for key in ("x", "y", "depth", "heading", "roll", "pitch"):
             if not getattr(estimate, key):
                 raise file.error(f"estimate.{key}", f"{needs}; name the sensor")
-    for name, trajectory in trajectories.items():
-        for key, problem in spec_trajectory.disagreements(trajectory):
+    for name, table in trajectories.items():
+        for key, problem in trajectory.disagreements(table):
             raise file.error(f"trajectory.{name}.{key}", problem)
     for key in CHANNELS:
         _check_sensor(file, f"estimate.{key}", getattr(estimate, key), sensors)
@@ -136,7 +134,7 @@ def read(file: VehicleFile, channels: Channels) -> Stack:
             for key, problem in task_problems(scenario, trajectories):
                 raise file.error(f"scenario.{name}.{key}", problem)
         if isinstance(scenario, AimsTask) and isinstance(control, ChainControl):
-            for key, problem in spec_chain.task_problems(scenario, control):
+            for key, problem in chain.task_problems(scenario, control):
                 raise file.error(f"scenario.{name}.{key}", problem)
         if isinstance(scenario, Guided) and not (guidance and isinstance(control, TailControl)):
             raise file.error(f"scenario.{name}.task", 'needs [guidance] and a control.kind of "tail"')
@@ -160,8 +158,8 @@ def read(file: VehicleFile, channels: Channels) -> Stack:
 
 
 def for_board(settings: Settings, scenario: str) -> Settings:
-    """What a microcontroller needs of them: one scenario, and nothing that a pilot, a station or an operating system
-    would have to tell, because it has none of them."""
+    """Settings for a microcontroller: one scenario, and nothing for a pilot, a ground station or an operating system,
+    which it does not have."""
     return replace(
         settings,
         scenarios={scenario: settings.scenarios[scenario]},
@@ -182,9 +180,7 @@ def _lowered_control(control: Control) -> LoopControl:
     return control
 
 
-def _lowered(
-    scenario: ScenarioTask, gait: AnyGait | None, trajectories: spec_trajectory.Trajectories
-) -> Scenario:
+def _lowered(scenario: ScenarioTask, gait: AnyGait | None, trajectories: trajectory.Trajectories) -> Scenario:
     """With trajectories in place of their names, and held actuators in fixed point; `swim` is a schedule of one row."""
     common = {key: getattr(scenario, key) for key in ScenarioTable.__struct_fields__}
     if isinstance(scenario, FollowTask):
@@ -208,8 +204,8 @@ def _lowered_row(row: RowTable) -> Row:
     return Row(**(asdict(row) | {"hold": [(name, to_q14(value)) for name, value in row.hold.items()]}))
 
 
-def _able(scenario: Any) -> tuple[type, ...]:
-    """The kinds of control that can do a scenario's task."""
+def _able(scenario: ScenarioTask) -> tuple[type, ...]:
+    """Kinds of control that can run a scenario's task."""
     if isinstance(scenario, AimsTask):
         return (ChainControl,)
     return (WrenchControl,) if isinstance(scenario, POSE_TASKS) else (TailControl, UndulateControl)
@@ -218,11 +214,11 @@ def _able(scenario: Any) -> tuple[type, ...]:
 def _check_control(
     file: VehicleFile,
     control: Control,
-    actuators: dict[str, Any],
-    sensors: dict[str, Any],
+    actuators: Mapping[str, Actuator],
+    sensors: Mapping[str, Sensor],
 ) -> None:
     if isinstance(control, ChainControl):
-        for key, problem in spec_chain.control_problems(control, actuators, set(sensors)):
+        for key, problem in chain.control_problems(control, actuators, set(sensors)):
             raise file.error(f"control.{key}", problem)
         return
     if isinstance(control, WrenchControl):
@@ -250,14 +246,14 @@ def _check_control(
             _check_servo(file, f"control.{key}", joint, actuators)
 
 
-def _check_servo(file: VehicleFile, key: str, joint: str, actuators: dict[str, Any]) -> None:
+def _check_servo(file: VehicleFile, key: str, joint: str, actuators: Mapping[str, Actuator]) -> None:
     if joint not in actuators:
         raise file.error(key, f'there is no actuator "{joint}"; there are {_names(actuators)}')
-    if actuators[joint]["map"] != "servo":
-        raise file.error(key, f'actuator "{joint}" is no servo; a joint needs one')
+    if not isinstance(actuators[joint], Servo):
+        raise file.error(key, f'actuator "{joint}" is not a servo; a joint needs one')
 
 
-def _check_gait(file: VehicleFile, gait: AnyGait, actuators: dict[str, Any]) -> None:
+def _check_gait(file: VehicleFile, gait: AnyGait, actuators: Mapping[str, Actuator]) -> None:
     for k, joint in enumerate(gait.joints):
         _check_servo(file, f"gait.joints.{k}", joint, actuators)
     for key in ("links_m" if isinstance(gait, TailGait) else "places_m", "turn_share"):
@@ -268,7 +264,7 @@ def _check_gait(file: VehicleFile, gait: AnyGait, actuators: dict[str, Any]) -> 
             )
 
 
-def _check_sensor(file: VehicleFile, key: str, name: str, sensors: dict[str, Any]) -> None:
+def _check_sensor(file: VehicleFile, key: str, name: str, sensors: Mapping[str, Sensor]) -> None:
     if name and name not in sensors:
         raise file.error(key, f'there is no sensor "{name}"; there are {_names(sensors)}')
 
@@ -276,9 +272,9 @@ def _check_sensor(file: VehicleFile, key: str, name: str, sensors: dict[str, Any
 def _check_scenario(
     file: VehicleFile,
     key: str,
-    scenario: Any,
-    actuators: dict[str, Any],
-    sensors: dict[str, Any],
+    scenario: ScenarioTask,
+    actuators: Mapping[str, Actuator],
+    sensors: Mapping[str, Sensor],
 ) -> None:
     if isinstance(scenario, Swim):
         for name in scenario.hold:
@@ -295,13 +291,13 @@ def _check_scenario(
     elif isinstance(scenario, Track):
         for k, point in enumerate(scenario.path_m):
             if len(point) != 2:
-                raise file.error(f"{key}.path_m.{k}", f"is {point}; a way-point is [x, y]")
+                raise file.error(f"{key}.path_m.{k}", f"is {point}; a waypoint is [x, y]")
             if point == scenario.path_m[k - 1]:
-                raise file.error(f"{key}.path_m.{k}", "is the way-point before it again")
+                raise file.error(f"{key}.path_m.{k}", "repeats the waypoint before it")
     elif isinstance(scenario, Pursue):
         _check_sensor(file, f"{key}.target_x", scenario.target_x, sensors)
         _check_sensor(file, f"{key}.target_y", scenario.target_y, sensors)
 
 
-def _names(names: Any) -> str:
+def _names(names: Iterable[str]) -> str:
     return ", ".join(sorted(names))

@@ -8,6 +8,8 @@ from caudal.hal.tables.types import NotNegative, Number, Physical, Positive, Sha
 
 
 class SteeringTable(Table, kw_only=True, frozen=True):
+    """PID gains of steering, and the limit of the turn rate in rad/s."""
+
     kp: NotNegative
     ki: NotNegative = 0.0
     kd: NotNegative = 0.0
@@ -15,17 +17,18 @@ class SteeringTable(Table, kw_only=True, frozen=True):
 
 
 class ScenarioTable(Table, tag_field="task", kw_only=True, frozen=True):
-    """What every scenario has, whatever its task."""
+    """Keys of every scenario."""
 
     about: str
     duration_s: Physical
     world: str = "open"
     set: list[str] = []  # KEY=VALUE, as --set: what this scenario changes of the vehicle file
-    depth_m: NotNegative | None = None  # to hold, where the vehicle can; without it, the one it starts at
-    faults: list[str] = []  # KIND:TARGET@AT+FOR: what goes wrong in simulation (docs/faults.md)
+    depth_m: NotNegative | None = None  # to hold, if the vehicle can; without it, the depth at the start
+    faults: list[str] = []  # KIND:TARGET@AT+FOR: fault injection in simulation (docs/faults.md)
 
     @property
     def task(self) -> str:
+        """The word that selects the table."""
         return tag_of(self)
 
 
@@ -40,7 +43,7 @@ class _Row(Table, kw_only=True, frozen=True):
 
 
 class RowTable(_Row, kw_only=True, frozen=True):
-    """One line of a schedule; what it should lead to may be given with it and is then checked."""
+    """One row of a schedule; an expected speed or turn rate is compared with the measured one."""
 
     hold: dict[str, Number] = {}
 
@@ -52,6 +55,8 @@ class Row(_Row, kw_only=True, frozen=True):
 
 
 class ScheduleTask(ScenarioTable, tag="schedule", kw_only=True, frozen=True):
+    """Tail settings by time."""
+
     rows: Annotated[list[RowTable], Meta(min_length=1)]
 
 
@@ -62,7 +67,7 @@ class Schedule(ScenarioTable, tag="schedule", kw_only=True, frozen=True):
 
 
 class Swim(ScenarioTable, tag="swim", kw_only=True, frozen=True):
-    """The gait's own frequency from the start: a schedule of one row."""
+    """The gait's own frequency from the start; a loop has it as a schedule of one row."""
 
     amplitude: Share = 1.0
     deflection_deg: Annotated[float, Meta(ge=-85, le=85)] = 0.0
@@ -71,16 +76,22 @@ class Swim(ScenarioTable, tag="swim", kw_only=True, frozen=True):
 
 
 class Guided(ScenarioTable, kw_only=True, frozen=True):
-    comfort_m: Positive | None = None  # in the place of guidance.comfort_m, where a task leads near walls
+    """Keys of every scenario with guidance."""
+
+    comfort_m: Positive | None = None  # instead of guidance.comfort_m, for a task near walls
 
 
 class Wander(Guided, tag="wander", kw_only=True, frozen=True):
+    """Meanders, and avoids obstacles."""
+
     speed_m_s: Positive
     meander_rad_s: NotNegative = 0.2
     meander_s: Physical = 17.0
 
 
 class Track(Guided, tag="track", kw_only=True, frozen=True):
+    """Follows a closed path."""
+
     speed_m_s: Positive
     look_ahead_m: Physical
     steering: SteeringTable
@@ -88,6 +99,8 @@ class Track(Guided, tag="track", kw_only=True, frozen=True):
 
 
 class Pursue(Guided, tag="pursue", kw_only=True, frozen=True):
+    """Follows a target at a distance."""
+
     speed_m_s: Positive
     distance_m: NotNegative
     closing_per_s: Positive

@@ -14,6 +14,8 @@ from caudal.onboard.tables.thrusters import FilterTable
 
 
 class LoopTable(Table, kw_only=True, frozen=True):
+    """Rates of the loop and of guidance."""
+
     rate_hz: Annotated[int, Meta(ge=1, le=2000)]
     guide_hz: Annotated[int, Meta(ge=1, le=1000)]
 
@@ -23,7 +25,7 @@ class _Gait(Table, tag_field="kind", kw_only=True, frozen=True):
     joints: Annotated[list[str], Meta(min_length=1)]
     turn_share: list[Annotated[float, Meta(ge=-1, le=1)]]
     rows: Annotated[int, Meta(ge=4, le=512)] = 36
-    frequency_hz: Annotated[float, Meta(ge=0, le=20)] | None = None  # of a scenario that names none
+    frequency_hz: Annotated[float, Meta(ge=0, le=20)] | None = None  # of a scenario without one
     convergence_per_s: Annotated[float, Meta(ge=1, le=100)] = 14.0
     coupling_per_s: Annotated[float, Meta(ge=0.5, le=40)] = 8.0
 
@@ -53,7 +55,7 @@ AnyGait = TailGait | UndulationGait
 
 
 class ShellTable(Table, kw_only=True, frozen=True):
-    """The shells' joints and gains (control/shells.py says what they do)."""
+    """The shells' joints and gains (control/shells.py)."""
 
     joints: Annotated[list[str], Meta(min_length=1)]
     damp_per_s: Number = 0.0
@@ -66,7 +68,7 @@ class ShellTable(Table, kw_only=True, frozen=True):
 
 
 class NeckTable(Table, kw_only=True, frozen=True):
-    """The neck's joints; lead_s is what the servos take to get there, lag_s the part of it that is their lag."""
+    """The neck's joints; lead_s is the servos' delay and lag, lag_s the part of it that is their lag."""
 
     yaw: str = ""
     pitch: str = ""
@@ -79,7 +81,7 @@ class NeckTable(Table, kw_only=True, frozen=True):
 
 
 class UndulateControl(ControlTable, tag="undulate", kw_only=True, frozen=True):
-    """A long body that undulates, with shells that keep it level and a neck that keeps its gaze."""
+    """A long body that undulates, with shells that level its roll and a neck that stabilises its gaze."""
 
     frequency_max_hz: Annotated[float, Meta(gt=0, le=20)]
     deflection_max_rad: Annotated[float, Meta(gt=0, lt=1.5)]
@@ -93,7 +95,7 @@ class DiveTable(Table, kw_only=True, frozen=True):
     """The servo that changes depth, and its gains (control/dive.py)."""
 
     actuator: str
-    direction: Literal[1, -1] = 1  # a positive angle takes it down
+    direction: Literal[1, -1] = 1  # 1: a positive angle makes the vehicle dive
     kp_rad_per_m: NotNegative
     ki_rad_per_m_s: NotNegative = 0.0
     kd_rad_s_per_m: NotNegative = 0.0
@@ -102,7 +104,7 @@ class DiveTable(Table, kw_only=True, frozen=True):
 
 
 class TailControl(ControlTable, tag="tail", kw_only=True, frozen=True):
-    """A vehicle that swims with its tail: what the controller knows of how it does, and the tail's limits."""
+    """A vehicle that swims with its tail: the controller's model of it, and the tail's limits."""
 
     mass_kg: Physical
     wetted_area_m2: Physical
@@ -112,11 +114,13 @@ class TailControl(ControlTable, tag="tail", kw_only=True, frozen=True):
     metres_per_beat: Physical
     turn_rad_per_beat: Physical
     curvature_per_rad: NotNegative = (
-        0.0  # 1/m per rad of deflection, where the tail steers as a rudder; 0: by beats
+        0.0  # 1/m per rad of deflection of a tail as a rudder; 0: steers by beats
     )
-    frequency_min_hz: Annotated[float, Meta(ge=0, le=20)] = 0.0  # the tail beats on at, ready to turn
+    frequency_min_hz: Annotated[float, Meta(ge=0, le=20)] = (
+        0.0  # least tail-beat of guidance, to be able to turn
+    )
     frequency_max_hz: Annotated[float, Meta(gt=0, le=20)]
-    amplitude_min: Share = 0.0  # of the gait's, while it beats
+    amplitude_min: Share = 0.0  # of the gait's, at that tail-beat
     deflection_max_rad: Annotated[float, Meta(gt=0, lt=1.5)]
     dive: DiveTable | None = None
 
@@ -133,21 +137,23 @@ class EstimateTable(Table, kw_only=True, frozen=True):
     pitch: str = ""
     roll_rate: str = ""
     pitch_rate: str = ""
-    turn_smooth_s: NotNegative = 0.0  # takes the beat out of the turn rate of a head that recoils
+    turn_smooth_s: NotNegative = 0.0  # averages the tail-beat out of the turn rate
     fix_gain: Share = 0.3
     speed_gain_per_s: NotNegative = 0.5
     filter: FilterTable | None = None  # of a vehicle with thrusters
 
 
 class Circle(Table, kw_only=True, frozen=True):
+    """A circle of the hull's outline, on the axis."""
+
     x_m: Number
     radius_m: Positive
 
 
 class Weights(Table, kw_only=True, frozen=True):
-    """What a behaviour costs: per rad/s off the task's turn and off the last one, for turning to
-    the other side than the last (or two equal ways round would take turns), for turning to port, for
-    being slow, per metre short of comfort, per metre short of the margin."""
+    """Costs of a behaviour: per rad/s of difference from the task's turn rate and from the last one, for turning to the
+    other side than the last (or two equal ways around would alternate), for turning to port, for being slow, per metre
+    short of comfort_m, per metre short of margin_m."""
 
     task: NotNegative = 0.4
     change: NotNegative = 0.15
@@ -159,7 +165,7 @@ class Weights(Table, kw_only=True, frozen=True):
 
 
 class GuidanceTable(Table, kw_only=True, frozen=True):
-    """How the vehicle decides among its behaviours."""
+    """How guidance selects a behaviour."""
 
     horizon_s: Physical
     steps: Annotated[int, Meta(ge=2, le=60)]

@@ -29,7 +29,7 @@ class AxesTable(Table, kw_only=True, frozen=True):
 
 
 class StationTable(Table, kw_only=True, frozen=True):
-    """How the vehicle presents itself."""
+    """The vehicle's identity and axes on a ground station."""
 
     autopilot: Literal["px4", "ardupilot", "generic"] = "px4"
     system: Annotated[int, Meta(ge=1, le=250)] = 1  # the other vehicles of a simulation have the next numbers

@@ -3,11 +3,12 @@
 Typed structs; CPython only.
 """
 
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Collection, Iterator, Mapping
+from typing import Annotated
 
 from msgspec import Meta, field
 
+from caudal.hal.tables.channels import Actuator, Thruster
 from caudal.hal.tables.types import Length, Named, NotNegative, Number, Physical, Positive, Table
 from caudal.onboard.tables.control import ControlTable
 from caudal.onboard.tables.scenario import ScenarioTable
@@ -21,7 +22,7 @@ Stick = Annotated[list[Annotated[float, Meta(ge=-1, le=1)]], Meta(min_length=4, 
 
 
 class ThrusterPlace(Named, kw_only=True, frozen=True):
-    """Where a thruster sits, which way it pushes when told a force above 0, and how slowly it answers."""
+    """A thruster's position, the direction of a positive force, and its lag."""
 
     at_m: Three
     axis: Three
@@ -29,9 +30,9 @@ class ThrusterPlace(Named, kw_only=True, frozen=True):
 
 
 class ModelTable(Table, kw_only=True, frozen=True):
-    """What the controller believes of the vehicle (control/motion.py); u v w p q r in the base frame."""
+    """The controller's model of the vehicle (control/motion.py); u v w p q r in the base frame."""
 
-    inertia: SixBySix  # with the water it carries: kg, kg m, kg m2
+    inertia: SixBySix  # with the added mass: kg, kg m, kg m2
     drag: SixBySix  # linear
     quadratic: Six = field(default_factory=lambda: [0.0] * 6)
     net_weight_n: Number = 0.0  # weight less buoyancy
@@ -49,6 +50,8 @@ class AxisGains(Table, kw_only=True, frozen=True):
 
 
 class Gains(Table, kw_only=True, frozen=True):
+    """Gains of the six axes."""
+
     surge: AxisGains
     sway: AxisGains
     heave: AxisGains
@@ -62,8 +65,8 @@ class _Wrench(ControlTable, kw_only=True, frozen=True):
     gains: Gains
     feed_forward: bool = True
     cruise: Annotated[list[Positive], Meta(min_length=4, max_length=4)]  # m/s, m/s, m/s, rad/s
-    leash_m: Length = 0.5  # that the wanted pose may be ahead, by stick
-    stick_s: Physical = 1.0  # from nothing to full speed
+    leash_m: Length = 0.5  # most that the setpoint may be ahead, in manual control
+    stick_s: Physical = 1.0  # from rest to full speed
 
 
 class WrenchControl(_Wrench, tag="wrench", kw_only=True, frozen=True):
@@ -79,20 +82,20 @@ class Wrench(_Wrench, tag="wrench", kw_only=True, frozen=True):
 
 
 class FilterTable(Table, kw_only=True, frozen=True):
-    """Standard deviations that the Kalman filters go by (estimate/kalman.py)."""
+    """Standard deviations of the Kalman filters (estimate/kalman.py)."""
 
     position_m: Physical
     depth_m: Physical
     angle_rad: Physical
     rate_rad_s: Physical
     bias_rad_s2: NotNegative = 1e-4
-    push_m_s2: Physical = 0.02  # that the model does not know,
+    push_m_s2: Physical = 0.02  # disturbance that the model lacks,
     push_s: Physical = 10.0  # and how long it lasts
     gust_m_s2: Physical = 0.02  # the same, from tick to tick
 
 
 class Rock(Table, kw_only=True, frozen=True):
-    """Roll and pitch to swing with, and their periods."""
+    """Amplitudes of oscillations in roll and pitch, and their periods."""
 
     roll_rad: Annotated[float, Meta(ge=0, le=0.5)] = 0.0
     pitch_rad: Annotated[float, Meta(ge=0, le=0.5)] = 0.0
@@ -105,10 +108,14 @@ class _PoseTask(ScenarioTable, kw_only=True, frozen=True):
 
 
 class HoldTask(_PoseTask, tag="hold", kw_only=True, frozen=True):
-    pose: Pose | None = None  # without it, where it is
+    """Holds a pose."""
+
+    pose: Pose | None = None  # without it, the pose at the start
 
 
 class FollowTask(_PoseTask, tag="follow", kw_only=True, frozen=True):
+    """Follows a trajectory."""
+
     trajectory: str
 
 
@@ -119,15 +126,21 @@ class Follow(_PoseTask, tag="follow", kw_only=True, frozen=True):
 
 
 class StickRow(Table, kw_only=True, frozen=True):
+    """Manual input from a time on."""
+
     at_s: NotNegative
     stick: Stick  # ahead, to port, up, turn to port
 
 
 class ManualTask(_PoseTask, tag="manual", kw_only=True, frozen=True):
+    """Manual input by time."""
+
     rows: Annotated[list[StickRow], Meta(min_length=1)]
 
 
 class PilotTask(_PoseTask, tag="pilot", kw_only=True, frozen=True):
+    """Random manual input within a volume."""
+
     low: Three  # x_m, y_m, depth_m
     high: Three
     change_s: Physical = 5.0
@@ -139,32 +152,33 @@ PoseTask = HoldTask | FollowTask | ManualTask | PilotTask
 
 
 def control_problems(
-    control: WrenchControl, actuators: dict[str, dict[str, Any]], names: str
+    control: WrenchControl, actuators: Mapping[str, Actuator], names: str
 ) -> Iterator[tuple[str, str]]:
-    """What does not fit: (key below control, what to do)."""
+    """Errors in the table: (key below control, what is wrong)."""
     for name, place in control.thruster.items():
         if name not in actuators:
             yield f"thruster.{name}", f'there is no actuator "{name}"; there are {names}'
-        elif actuators[name]["map"] != "thruster":
-            yield f"thruster.{name}", f'actuator "{name}" is no thruster'
-        elif actuators[name]["min_n"] >= 0 or actuators[name]["max_n"] <= 0:
+        elif not isinstance(thruster := actuators[name], Thruster):
+            yield f"thruster.{name}", f'actuator "{name}" is not a thruster'
+        elif thruster.min_n >= 0 or thruster.max_n <= 0:
             yield (
                 f"thruster.{name}",
                 f'actuator "{name}" pushes one way only; min_n must be below 0 and max_n above',
             )
         if not any(place.axis):
-            yield f"thruster.{name}.axis", "has no length; point it the way it pushes"
+            yield f"thruster.{name}.axis", "has no length; give the direction of a positive force"
     yield from model_problems(control.model)
 
 
 def model_problems(model: ModelTable) -> Iterator[tuple[str, str]]:
+    """Errors in the model: (key below control, what is wrong)."""
     m = model.inertia
     for i in range(6):
         for j in range(i):
             if abs(m[i][j] - m[j][i]) > 1e-9 * (abs(m[i][i]) + abs(m[j][j])):
                 yield (
                     "model.inertia",
-                    f"row {i + 1} column {j + 1} is not as row {j + 1} column {i + 1}; make them one",
+                    f"row {i + 1} column {j + 1} differs from row {j + 1} column {i + 1}; make them equal",
                 )
                 return
     if not _positive(m):
@@ -186,7 +200,8 @@ def _positive(m: list[list[float]]) -> bool:
     return True
 
 
-def task_problems(scenario: PoseTask, trajectories: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def task_problems(scenario: PoseTask, trajectories: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Errors in a scenario: (key below it, what is wrong)."""
     if isinstance(scenario, FollowTask) and scenario.trajectory not in trajectories:
         known = ", ".join(trajectories) or "none"
         yield "trajectory", f"there is no [trajectory.{scenario.trajectory}]; there are: {known}"

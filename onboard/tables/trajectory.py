@@ -15,6 +15,8 @@ Point = Annotated[list[Number], Meta(min_length=4, max_length=4)]  # x_m, y_m, d
 
 
 class TrajectoryTable(Table, kw_only=True, frozen=True):
+    """Bezier segments, and how long each lasts."""
+
     about: str = ""
     segment_s: Annotated[list[Annotated[float, Meta(ge=0.01, le=1e5)]], Meta(min_length=1)]
     points: Annotated[list[Annotated[list[Point], Meta(min_length=3, max_length=64)]], Meta(min_length=1)]
@@ -24,7 +26,7 @@ Trajectories = dict[str, TrajectoryTable]
 
 
 def disagreements(table: TrajectoryTable) -> Iterator[tuple[str, str]]:
-    """What does not fit together: (key below the table, what to do)."""
+    """Errors in the table: (key below it, what is wrong)."""
     if len(table.points) != len(table.segment_s):
         problem = f"has {len(table.points)} segments, but segment_s has {len(table.segment_s)}; give one each"
         yield "points", problem

@@ -1,27 +1,27 @@
-"""Finds and reads vehicle files: what the control stack and the HAL make of one. CPython only."""
+"""Finds vehicle files, and reads the tables of the HAL and the control stack. CPython only."""
 
 from pathlib import Path
 
 from msgspec.structs import asdict, replace
 
-from caudal.hal.tables import channels as hal_spec
+from caudal.hal.tables import channels
 from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
-from caudal.onboard.tables import params as onboard_spec_params
-from caudal.onboard.tables import read as onboard_spec
+from caudal.onboard.tables import params
+from caudal.onboard.tables import read as stack
 from caudal.onboard.tables.read import Settings
 
 FOLDER = Path(__file__).parent
 OWN_TABLES = ("name", "about")
-TABLES = (*OWN_TABLES, *hal_spec.TABLES, *onboard_spec.TABLES, "param")
+TABLES = (*OWN_TABLES, *channels.TABLES, *stack.TABLES, "param")
 
 
 def names() -> list[str]:
-    """The vehicles that come with the project."""
+    """Names of the shipped vehicles."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
 def find(name_or_path: str) -> str:
-    """A name from the project's own vehicles, or of a file NAME.toml in this folder, or the path of any."""
+    """The path of a shipped vehicle, of NAME.toml in this folder, or of a file given by its path."""
     if "/" in name_or_path or name_or_path.endswith(".toml"):
         return name_or_path
     for folder in (FOLDER, Path()):
@@ -38,7 +38,6 @@ def find(name_or_path: str) -> str:
 
 def read(file: VehicleFile) -> Settings:
     """A vehicle's settings: channels and control stack, every value checked."""
-    channels = hal_spec.read(file)
-    stack = onboard_spec.read(file, channels)
-    settings = Settings(name=file.read("name", str), **asdict(channels), **asdict(stack))
-    return replace(settings, params=onboard_spec_params.read(file, settings))
+    found = channels.read(file)
+    settings = Settings(name=file.read("name", str), **asdict(found), **asdict(stack.read(file, found)))
+    return replace(settings, params=params.read(file, settings))

@@ -52,7 +52,7 @@ class TailLink(Table, kw_only=True, frozen=True):
 
 
 class Strouhal(Table, kw_only=True, frozen=True):
-    """Table `plant.strouhal`: a tail that swims by the Strouhal model (water/strouhal.py), in a plane."""
+    """Table `plant.strouhal`: a tail by the Strouhal model (water/strouhal.py), in a plane."""
 
     mass_kg: Positive
     wetted_area_m2: Positive

@@ -2,8 +2,8 @@
 
 A point is a ball on one of the tree's bodies. Its clearance is its distance from the nearest obstacle, less both
 radii; below 0 it is inside. Obstacles are spheres, upright cylinders of unlimited height, the pool's walls and the
-floor. The water's surface is no obstacle. After every step the least clearance of all points is kept if it is the
-least so far, so that observations include what happens between them. Nothing here pushes: contacts are those of hulls
+floor. The water's surface is no obstacle. The least clearance of all points since the last observation is stored after
+every step, so that an observation includes the steps before it. No force acts here: contacts are those of hulls
 (scene/contact.py).
 """
 

@@ -95,7 +95,7 @@ class Body:
             pulses = array("q", outputs)
         except TypeError:
             raise ValueError(
-                f"{self.name}: pulses are whole microseconds, not {list(outputs)!r}; round them."
+                f"{self.name}: pulses must be whole microseconds, not {list(outputs)!r}; use round()."
             ) from None
         if pulses and min(pulses) < 0:
             raise ValueError(

@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -14,6 +13,7 @@ from caudal.onboard.log.reader import Log
 from caudal.tools.cli.main import main
 from caudal.tools.common import output
 from tests.conftest import ROOT
+from tests.waiting import LIMIT_S, wait_for
 
 
 def test_gait_writes_a_csv_table_with_small_errors(caudal):
@@ -106,24 +106,11 @@ def test_run_ends_safe_with_exit_code_1_when_the_controller_raises(tmp_path, mon
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_run_ends_safe_with_a_complete_log_when_stopped_by_signal(tmp_path, stop):
     log_path = tmp_path / "a.mcap"
-    command = [
-        sys.executable,
-        "-m",
-        "caudal.tools.cli.main",
-        "run",
-        "fish",
-        "--for",
-        "3600",
-        "--log",
-        str(log_path),
-    ]
+    command = [sys.executable, "-m", "caudal", "run", "fish", "--for", "36000", "--log", str(log_path)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
-    for _ in range(1200):  # until it runs
-        if log_path.exists() and log_path.stat().st_size > 100_000:
-            break
-        time.sleep(0.1)
+    wait_for(lambda: log_path.exists() and log_path.stat().st_size > 100_000, "ticks in the log")
     process.send_signal(stop)
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 1 and "actuators are safe" in err and "Traceback" not in err
     assert "fish_1" in out and Log(log_path).complete
 

@@ -15,7 +15,7 @@ from caudal.hal.emulated.ms5837 import Ms5837
 from caudal.hal.emulated.pca9685 import Pca9685, open_registers, pulses_of
 from caudal.hal.emulated.ping_pty import PingPty
 from caudal.hal.emulated.smbus import EmulatedSMBus
-from caudal.hal.pi.ads1115 import Adc
+from caudal.hal.pi.ads1115 import Adc, Input
 from caudal.hal.pi.build import Parts
 from caudal.hal.pi.bus import I2cBus
 from caudal.hal.pi.identify import identify
@@ -177,7 +177,7 @@ def test_identify_finds_chips_that_their_drivers_have_set_up():
     pulses = Pulses(bench.bus, 0x40, 50, 25_000_000, list(range(16)))
     pulses.set([1500 + k for k in range(16)])
     power = Power(bench.bus, 0x41, 0.1, Slot(), Slot(), 20_000)
-    adc = Adc(bench.bus, 0x48, [(0, 4.096, 1000, Slot(), 20_000)])
+    adc = Adc(bench.bus, 0x48, [Input(0, 4.096, 1000, Slot(), 20_000)])
     bench.use(pulses, power, adc)
     bench.run(200)
     assert not bench.reason

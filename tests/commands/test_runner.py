@@ -2,10 +2,10 @@
 
 import pytest
 
+from caudal.onboard.run.config import NullDriver
 from caudal.onboard.run.runner import run
 from caudal.onboard.run.session import Session
 from caudal.tools.config.vehicle import open_scenario
-from caudal.onboard.run.config import NullDriver
 
 
 class Subject:

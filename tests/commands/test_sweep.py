@@ -5,13 +5,13 @@ import json
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from caudal.tools.cli.main import main
 from caudal.tools.simulate import rollout
 from tests.conftest import ROOT
+from tests.waiting import LIMIT_S, wait_for
 
 FREQUENCY = "scenario.cruise.rows.0.frequency_hz"
 SHORT = ["sweep", "fish", "--scenario", "cruise", "--for", "5"]
@@ -113,22 +113,22 @@ def begin(words, out, *more):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
 
 
-def wait_for(count, journal, process):
-    """Until the journal has so many points."""
-    for _ in range(12_000):
-        if journal.exists() and journal.read_bytes().count(b"\n") > count:
-            return
+def wait_for_points(count, journal, process):
+    """Waits until the journal has so many points."""
+
+    def has_points():
         assert process.poll() is None, process.communicate()
-        time.sleep(0.01)
-    raise AssertionError(f"{journal} does not grow")
+        return journal.exists() and journal.read_bytes().count(b"\n") > count
+
+    wait_for(has_points, f"point {count} of {journal}")
 
 
 def test_interrupted_sweep_continues_and_gives_the_same_table(plane, tmp_path, capsys):
     out, journal = tmp_path / "a.csv", tmp_path / "a.csv.partial"
     process = begin(PLANE, out)
-    wait_for(3, journal, process)
+    wait_for_points(3, journal, process)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=300)
+    _, said = process.communicate(timeout=LIMIT_S)
     assert (
         process.returncode == 130 and "run the same command to continue" in said and "Traceback" not in said
     )
@@ -206,10 +206,7 @@ def cluster(tmp_path_factory):
     start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
     for _ in range(2):
         start("worker", "--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(tmp_path))
-    for _ in range(3000):
-        if file.exists() and file.read_text().endswith("}"):
-            break
-        time.sleep(0.02)
+    wait_for(lambda: file.exists() and file.read_text().endswith("}"), "the scheduler's file")
     yield json.loads(file.read_text())["address"], started[1:]
     for process in started:
         process.kill()
@@ -225,9 +222,9 @@ def test_table_is_the_same_when_a_worker_dies(plane, cluster, tmp_path):
     address, workers = cluster
     out = tmp_path / "a.csv"
     process = begin(PLANE, out, "--dask", address, "--chunk", 2)  # the cluster's last sweep
-    wait_for(5, tmp_path / "a.csv.partial", process)
+    wait_for_points(5, tmp_path / "a.csv.partial", process)
     workers[0].kill()
-    _, said = process.communicate(timeout=300)
+    _, said = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 0, said
     assert out.read_bytes() == plane.read_bytes()
 

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from caudal.hal.core.build import build_curve, build_map
 from caudal.hal.core.fixed_point import to_q14
+from caudal.hal.core.maps import ThrusterMap
 from caudal.hal.tables import channels as hal_spec
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.tools.cli.main import main
 from caudal.tools.thrust import bench_data, plant_curves
 from caudal.tools.thrust import fit as thrust_fit
+from caudal.tools.thrust.fit import curve_of
 from tests.conftest import EEL
 
 VOLTS = (12.0, 16.0)
@@ -68,7 +69,7 @@ def fits(text: str, tmp_path) -> list[thrust_fit.Fit]:
 def test_fit_finds_the_motor_in_noisy_measurements(tmp_path):
     for one in fits(bench_csv(), tmp_path):
         for kind in ("polynomial", "table"):
-            curve = build_curve({"fit": kind, **getattr(one, kind)})
+            curve = curve_of(kind, getattr(one, kind))
             off_n = [curve.force_n(int(us)) for us in PULSES_US] - truth_n(one.bench.volts, PULSES_US)
             assert np.sqrt(np.mean(off_n**2)) < NOISE_N, kind
         # one step of the bench, since nothing was measured in between
@@ -163,10 +164,9 @@ def test_written_motor_gives_the_measured_force_at_each_set_point(thrust, tmp_pa
         for v in VOLTS
     }
     for kind in ("table", "polynomial"):
-        curves = [{"fit": kind, **curve} for curve in motor[kind]]
-        thruster = {"map": "thruster", "low_us": 1100, "high_us": 1900, "neutral_us": 1500, "curve": curves}
+        curves = [curve_of(kind, curve) for curve in motor[kind]]
         for volts, row in zip(VOLTS, result["voltages"], strict=True):
-            one = build_map({**thruster, "nominal_v": volts})
+            one = ThrusterMap(1500, 1100, 1900, curves, volts)
             measured_n = bench[volts][:, 4]
             asked_n = np.linspace(measured_n.min(), measured_n.max(), 301)
             given_n = np.interp([one.to_device(to_q14(n)) for n in asked_n], PULSES_US, measured_n)

@@ -22,6 +22,7 @@ from caudal.onboard.run.options import RunOptions
 from caudal.onboard.run.services import Services
 from caudal.onboard.run.session import Session
 from caudal.tools.cli.main import main
+from tests.waiting import LIMIT_S
 
 BLOCKED = (
     "import sys\n"
@@ -62,7 +63,7 @@ def on_base_install(tmp_path, *more: str, **environ: str) -> subprocess.Popen:
 
 def test_loop_ticks_and_reports_lost_devices_without_a_bus(tmp_path):
     process = on_base_install(tmp_path, "--for", "0.5", "--arm-after", "0.1")
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=LIMIT_S)
     result = json.loads(out)
     assert process.returncode == 1 and result["ticks"] == 50 and result["fault"] is None
     assert result["not_armed"].startswith("fish_1 not armed: ") and result["not_armed"] in err
@@ -114,13 +115,13 @@ def test_log_of_a_vehicle_run_has_a_report(tmp_path, capsys, chips):
 def test_run_notifies_the_service_manager_and_ends_on_its_stop(tmp_path):
     manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     manager.bind(str(tmp_path / "notify"))
-    manager.settimeout(60)
+    manager.settimeout(LIMIT_S)
     process = on_base_install(tmp_path, NOTIFY_SOCKET=str(tmp_path / "notify"), WATCHDOG_USEC="1000000")
     said = []
     while not any("WATCHDOG=1" in word for word in said[2:]):
         said.append(manager.recv(4096).decode())
     process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 0 and json.loads(out)["stopped_early"] is True
     assert said[0] == "READY=1" and any(word.startswith("STATUS=disarmed, tick ") for word in said)
     assert "it stays disarmed: the file has no [pi.arm] switch" in err and "stopped by a signal" in err
@@ -129,7 +130,7 @@ def test_run_notifies_the_service_manager_and_ends_on_its_stop(tmp_path):
 
 def test_run_rejects_a_file_without_chips(capsys):
     assert main(["run", "tests/vehicles/eel.toml", "--on", "pi"]) == 2
-    assert "pi: there is no such table to say which chips" in capsys.readouterr().err
+    assert "pi: the table is missing; it gives the chips" in capsys.readouterr().err
     assert main(["run", "fish", "--arm-after", "1"]) == 2
     assert "--arm-after is for --on pi" in capsys.readouterr().err
 

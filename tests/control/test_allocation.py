@@ -9,19 +9,20 @@ from scipy.optimize import linprog
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import ONE, to_q14
 from caudal.onboard.control.allocation import Allocation, thruster_matrix
+from caudal.onboard.tables.thrusters import ThrusterPlace
 from caudal.tools.config.vehicle import open_vehicle
 
 VEHICLE = [
-    {"at_m": [0.22, 0.16, 0.0], "axis": [1, -1, 0]},
-    {"at_m": [0.22, -0.16, 0.0], "axis": [1, 1, 0]},
-    {"at_m": [-0.22, 0.16, 0.0], "axis": [1, 1, 0]},
-    {"at_m": [-0.22, -0.16, 0.0], "axis": [1, -1, 0]},
-    {"at_m": [-0.12, 0.14, 0.0], "axis": [0, 0, 1]},
-    {"at_m": [-0.12, -0.14, 0.0], "axis": [0, 0, 1]},
-    {"at_m": [0.24, 0.0, 0.0], "axis": [0, 0, 1]},
+    ThrusterPlace(at_m=[0.22, 0.16, 0.0], axis=[1, -1, 0]),
+    ThrusterPlace(at_m=[0.22, -0.16, 0.0], axis=[1, 1, 0]),
+    ThrusterPlace(at_m=[-0.22, 0.16, 0.0], axis=[1, 1, 0]),
+    ThrusterPlace(at_m=[-0.22, -0.16, 0.0], axis=[1, -1, 0]),
+    ThrusterPlace(at_m=[-0.12, 0.14, 0.0], axis=[0, 0, 1]),
+    ThrusterPlace(at_m=[-0.12, -0.14, 0.0], axis=[0, 0, 1]),
+    ThrusterPlace(at_m=[0.24, 0.0, 0.0], axis=[0, 0, 1]),
 ]
 # Eight: two null directions.
-EIGHT = [*VEHICLE, {"at_m": [-0.3, 0.0, 0.1], "axis": [0, 1, 0.2]}]
+EIGHT = [*VEHICLE, ThrusterPlace(at_m=[-0.3, 0.0, 0.1], axis=[0, 1, 0.2])]
 LOW, HIGH = -30.0, 38.0
 
 component = st.floats(-200, 200, allow_nan=False).map(lambda value: round(value, 3))
@@ -47,8 +48,8 @@ def largest_share(thrusters, wrench):
 def test_the_matrix_has_each_thrusters_axis_and_its_moment():
     b = np.array(thruster_matrix(VEHICLE))
     for k, thruster in enumerate(VEHICLE):
-        axis = np.array(thruster["axis"]) / np.linalg.norm(thruster["axis"])
-        assert np.allclose(b[:3, k], axis) and np.allclose(b[3:, k], np.cross(thruster["at_m"], axis))
+        axis = np.array(thruster.axis) / np.linalg.norm(thruster.axis)
+        assert np.allclose(b[:3, k], axis) and np.allclose(b[3:, k], np.cross(thruster.at_m, axis))
 
 
 @pytest.mark.parametrize("thrusters", [VEHICLE, EIGHT], ids=["seven", "eight"])
@@ -93,7 +94,7 @@ def test_through_whole_microseconds_a_saturated_wrench_keeps_its_direction_withi
     settings = open_vehicle("rov").settings
     board = build_board(settings, None, 50)
     limits = [[actuator.low / ONE for actuator in board.actuators], [a.high / ONE for a in board.actuators]]
-    thrust = Allocation(settings["control"]["thruster"], *limits)
+    thrust = Allocation(settings.control.thruster, *limits)
     rng, off_deg = np.random.default_rng(0), []
     for wrench in rng.normal(size=(300, 6)) * [60, 60, 60, 8, 8, 15]:
         force = thrust.forces(wrench)

@@ -7,6 +7,7 @@ import math
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import ONE, to_q14
@@ -18,6 +19,7 @@ from caudal.onboard.gait.gait import TableGait
 from caudal.onboard.gait.phase import MASK
 from caudal.onboard.gait.shape import shape_of
 from caudal.onboard.gait.wave import Wave
+from caudal.onboard.tables.read import Settings
 from caudal.tools.cli.gait import chord_error_m, lateral_error_m, node_error_m
 
 RATE_HZ = 100
@@ -29,22 +31,22 @@ SETTLE_SHARE = 0.02  # of the joint's full amplitude
 PHASES = 20
 
 
-def settings(*overrides: str) -> dict:
+def settings(*overrides: str) -> Settings:
     return vehicles.read(VehicleFile.open(vehicles.find("fish"), overrides))
 
 
 SETTINGS = settings()
-GAIT = SETTINGS["gait"]
-JOINTS = range(len(GAIT["joints"]))
+GAIT = SETTINGS.gait
+JOINTS = range(len(GAIT.joints))
 
 
 def new_gait(source: str):
-    return build_gait({**GAIT, "source": source}, build_board(SETTINGS, None, RATE_HZ), RATE_HZ)
+    return build_gait(replace(GAIT, source=source), build_board(SETTINGS, None, RATE_HZ), RATE_HZ)
 
 
 def swim(gait, ticks: int) -> list[list[float]]:
     """Joint angles in rad, tick by tick."""
-    commands = [0] * len(SETTINGS["actuators"])
+    commands = [0] * len(SETTINGS.actuators)
     angles = []
     for _ in range(ticks):
         gait.step(commands)
@@ -62,7 +64,7 @@ def steady(source: str, frequency_hz: float, amplitude: float = 1.0, turn_rad: f
 def test_one_word_of_the_vehicle_file_chooses_table_or_oscillators():
     for word, kind in (("table", TableGait), ("cpg", CpgGait)):
         vehicle = settings(f'gait.source="{word}"')
-        assert type(build_gait(vehicle["gait"], build_board(vehicle, None, RATE_HZ), RATE_HZ)) is kind
+        assert type(build_gait(vehicle.gait, build_board(vehicle, None, RATE_HZ), RATE_HZ)) is kind
 
 
 @pytest.mark.parametrize("frequency_hz", [0.5, 1.0, 2.0, 3.0])
@@ -77,7 +79,7 @@ def test_table_and_oscillators_swim_the_same_wave(frequency_hz):
 
 
 GAIT_AMPLITUDES = [amplitude / ONE for amplitude in shape_of(GAIT).amplitudes]
-OTHER_SHAPE = shape_of({**GAIT, "wavelength_m": 0.6})
+OTHER_SHAPE = shape_of(replace(GAIT, wavelength_m=0.6))
 
 # Settings before and after (frequency_hz, amplitude, turn_rad), and whether the wavelength changes too.
 SWITCHES = {
@@ -207,21 +209,21 @@ def smaller(value):
 def test_every_number_of_a_tick_fits_the_small_integers_of_a_32_bit_board(source):
     gait = smaller(new_gait(source))
     gait.joints = list(JOINTS)
-    top = SETTINGS["control"]
+    top = SETTINGS.control
     for frequency_hz, turn_rad in ((1, 1), (-1, -1), (1, -1)):
-        frequency = to_q14(frequency_hz * top["frequency_max_hz"])
-        gait.ask(Small(frequency), Small(ONE), Small(to_q14(turn_rad * top["deflection_max_rad"])))
+        frequency = to_q14(frequency_hz * top.frequency_max_hz)
+        gait.ask(Small(frequency), Small(ONE), Small(to_q14(turn_rad * top.deflection_max_rad)))
         angles = swim(gait, 150)
         assert any(max(row) != 0 for row in angles)
     assert type(gait.frequency.value) is Small
 
 
 def wave() -> Wave:
-    return Wave(GAIT["c1"], GAIT["c2_per_m"], GAIT["wavelength_m"], GAIT["links_m"])
+    return Wave(GAIT.c1, GAIT.c2_per_m, GAIT.wavelength_m, GAIT.links_m)
 
 
 def test_every_joint_of_the_table_lies_on_the_curve():
-    for rows in (4, 18, GAIT["rows"]):
+    for rows in (4, 18, GAIT.rows):
         assert node_error_m(wave(), wave().table(rows)) < 1e-9
 
 

@@ -5,17 +5,26 @@ import math
 import numpy as np
 import pytest
 
-from caudal.onboard.estimate.kalman import GATE, PATIENCE, Angle, Axis
+from caudal.onboard.estimate.kalman import GATE, OUTLIERS, Angle, Axis
+from caudal.onboard.tables.thrusters import FilterTable
 
 DT = 0.02
-NOISE = {"push_m_s2": 0.01, "push_s": 10.0, "gust_m_s2": 0.02}
+NOISE = FilterTable(
+    position_m=0.003,
+    depth_m=0.003,
+    angle_rad=0.005,
+    rate_rad_s=0.004,
+    push_m_s2=0.01,
+    push_s=10.0,
+    gust_m_s2=0.02,
+)
 
 
 def matrix_axis(drag_per_s):
     """F and Q of an Axis as matrices."""
-    keep = math.exp(-DT / NOISE["push_s"])
+    keep = math.exp(-DT / NOISE.push_s)
     f = np.array([[1, DT, 0.5 * DT**2], [0, 1 - drag_per_s * DT, DT], [0, 0, keep]])
-    q = np.diag([0.0, (NOISE["gust_m_s2"] * DT) ** 2, NOISE["push_m_s2"] ** 2 * (1 - keep**2)])
+    q = np.diag([0.0, (NOISE.gust_m_s2 * DT) ** 2, NOISE.push_m_s2**2 * (1 - keep**2)])
     return f, q
 
 
@@ -24,7 +33,7 @@ def test_an_axis_is_the_textbook_filter():
     axis = Axis(NOISE, 0.003, 0.8, DT)
     axis.start(1.0)
     f, q = matrix_axis(0.8)
-    x, p = np.array([1.0, 0.0, 0.0]), np.diag([0.003**2, 0.01, NOISE["push_m_s2"] ** 2])
+    x, p = np.array([1.0, 0.0, 0.0]), np.diag([0.003**2, 0.01, NOISE.push_m_s2**2])
     for k in range(400):
         push = 0.05 * math.sin(0.1 * k)
         axis.predict(push)
@@ -40,14 +49,16 @@ def test_an_axis_is_the_textbook_filter():
             assert axis.nis == pytest.approx((reading - x[0]) ** 2 / s, rel=1e-6)
             x = x + gain * (reading - x[0])
             p = p - np.outer(gain, p[0])
-        assert (axis.place_m, axis.speed_m_s, axis.push_m_s2) == pytest.approx(tuple(x), rel=1e-9, abs=1e-12)
+        assert (axis.position_m, axis.speed_m_s, axis.disturbance_m_s2) == pytest.approx(
+            tuple(x), rel=1e-9, abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_innovations_of_a_motion_it_was_told_of_are_within_their_bounds(seed):
     rng = np.random.default_rng(seed)
     f, q = matrix_axis(0.8)
-    x = np.array([0.0, 0.0, rng.normal(0, NOISE["push_m_s2"])])
+    x = np.array([0.0, 0.0, rng.normal(0, NOISE.push_m_s2)])
     axis = Axis(NOISE, 0.003, 0.8, DT)
     axis.start(rng.normal(0, 0.003))
     inside = []
@@ -68,11 +79,11 @@ def test_an_outlier_is_left_out_and_a_new_place_believed_in_the_end():
         axis.correct(0.0)
     axis.predict(0.0)
     axis.correct(1.0)
-    assert axis.nis > GATE and abs(axis.place_m) < 0.001
-    for _ in range(PATIENCE + 1):
+    assert axis.nis > GATE and abs(axis.position_m) < 0.001
+    for _ in range(OUTLIERS + 1):
         axis.predict(0.0)
         axis.correct(1.0)
-    assert axis.place_m == pytest.approx(1.0, abs=0.01)
+    assert axis.position_m == pytest.approx(1.0, abs=0.01)
 
 
 def test_a_gyros_bias_is_found_and_the_heading_goes_round():

@@ -1,6 +1,7 @@
 """The safety gate whatever is asked of it: outputs are integers or off, within limits, within slew."""
 
 import math
+from types import SimpleNamespace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,18 +33,18 @@ class OneSensor:
 
 def channels():
     actuators = [
-        {
-            "name": f"servo_{k}", "map": "servo", "port": k, "centre_us": 1500, "us_per_rad": 600.0,
-            "direction": 1, "trim_us": 0, "low_us": 800, "high_us": 2200,
-            "min_rad": low, "max_rad": high, "slew_rad_s": slew, "safe_rad": safe,
-        }
+        SimpleNamespace(
+            name=f"servo_{k}", map="servo", port=k, centre_us=1500, us_per_rad=600.0,
+            direction=1, trim_us=0, low_us=800, high_us=2200,
+            min_rad=low, max_rad=high, slew_rad_s=slew, safe_rad=safe,
+        )
         for k, (low, high, slew, safe) in enumerate(LIMITS)
     ]  # fmt: skip
-    sensor = {
-        "name": "heading", "map": "linear", "port": 0, "zero_count": 0, "per_count": 0.001,
-        "low_count": -3000, "high_count": 3000, "max_age_s": 0.02,
-    }  # fmt: skip
-    return {"actuators": actuators, "sensors": [sensor]}
+    sensor = SimpleNamespace(
+        name="heading", map="linear", port=0, zero_count=0, per_count=0.001,
+        low_count=-3000, high_count=3000, max_age_s=0.02,
+    )  # fmt: skip
+    return SimpleNamespace(actuators=actuators, sensors=[sensor])
 
 
 triggers = st.sampled_from(["not_armed", "reading_lost", "overrun", "bad_command"])
@@ -51,16 +52,16 @@ triggers = st.sampled_from(["not_armed", "reading_lost", "overrun", "bad_command
 
 @st.composite
 def rows(draw):
-    return {
-        "name": "row",
-        "trigger": draw(triggers),
-        "action": draw(st.sampled_from(sorted(ACTIONS))),
-        "sensors": ["heading"],
-        "limit_ticks": 1.0,
-        "delay_s": draw(st.sampled_from([0.0, 0.01, 0.05])),
-        "clear_s": draw(st.sampled_from([0.0, 0.01, 0.1])),
-        "latched": draw(st.booleans()),
-    }
+    return SimpleNamespace(
+        name="row",
+        trigger=draw(triggers),
+        action=draw(st.sampled_from(sorted(ACTIONS))),
+        sensors=["heading"],
+        limit_ticks=1.0,
+        delay_s=draw(st.sampled_from([0.0, 0.01, 0.05])),
+        clear_s=draw(st.sampled_from([0.0, 0.01, 0.1])),
+        latched=draw(st.booleans()),
+    )
 
 
 ask = st.one_of(
@@ -97,7 +98,7 @@ def test_outputs_keep_their_limits_and_slew_whatever_is_asked_and_whatever_fires
     driver = OneSensor()
     board = build_board(channels(), driver, RATE_HZ)
     board.actuators[2].map.stays = False  # as a thruster's: off is no force
-    watch = FailsafeMonitor([FailsafeRule(row, board, RATE_HZ) for row in failsafes], TAIL)
+    watch = FailsafeMonitor([FailsafeRule(row, board, RATE_HZ, TAIL) for row in failsafes], TAIL)
     limiter = OutputLimiter(board, RATE_HZ)
     state = State(board, 10_000)
     rest = [min(max(a.safe or 0, a.low), a.high) for a in board.actuators]

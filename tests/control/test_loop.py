@@ -12,9 +12,9 @@ from caudal.onboard.build import build_loop
 from caudal.onboard.core.failsafe import DISARM, NEUTRAL
 
 SETTINGS = vehicles.read(VehicleFile.open(vehicles.find("fish")))
-SENSORS = SETTINGS["sensors"]
-VITAL = [k for k, s in enumerate(SENSORS) if s["name"] in ("heading", "turn_rate")]
-FAILSAFE = next(row for row in SETTINGS["failsafes"] if row["name"] == "attitude_lost")
+SENSORS = SETTINGS.sensors
+VITAL = [k for k, s in enumerate(SENSORS) if s.name in ("heading", "turn_rate")]
+FAILSAFE = next(row for row in SETTINGS.failsafes if row.name == "attitude_lost")
 
 
 class AnyDriver:
@@ -29,9 +29,9 @@ class AnyDriver:
 
     def write(self, outputs):
         self.outputs = list(outputs)
-        for output, actuator in zip(outputs, SETTINGS["actuators"], strict=True):
+        for output, actuator in zip(outputs, SETTINGS.actuators, strict=True):
             assert type(output) is int
-            assert output == 0 or actuator["low_us"] <= output <= actuator["high_us"]
+            assert output == 0 or actuator.low_us <= output <= actuator.high_us
 
     def close(self):
         pass
@@ -39,8 +39,8 @@ class AnyDriver:
 
 def lost_after_ticks() -> int:
     """How long a vital reading may be gone until every actuator must be safe."""
-    ages = [SENSORS[k]["max_age_s"] for k in VITAL]
-    return round((max(ages) + FAILSAFE["delay_s"]) * SETTINGS["rate_hz"]) + 1
+    ages = [SENSORS[k].max_age_s for k in VITAL]
+    return round((max(ages) + FAILSAFE.delay_s) * SETTINGS.rate_hz) + 1
 
 
 @st.composite
@@ -58,7 +58,7 @@ def segments(draw):
 
 
 def count_of(kind, sensor, dice):
-    low, high = sensor["low_count"], sensor["high_count"]
+    low, high = sensor.low_count, sensor.high_count
     return {
         "absent": None,
         "low": low,
@@ -77,7 +77,7 @@ def count_of(kind, sensor, dice):
 @settings(max_examples=25, deadline=None)
 def test_no_sequence_of_readings_breaks_the_loop_or_its_limits(scenario, sequence):
     driver = AnyDriver()
-    loop = build_loop(SETTINGS, SETTINGS["scenarios"][scenario], driver)
+    loop = build_loop(SETTINGS, SETTINGS.scenarios[scenario], driver)
     armed_at = len(sequence) % 3 * 20  # ticks; nothing may move before
     gone = [0] * len(VITAL)  # ticks for which each vital reading has been missing
     refused = False
@@ -99,7 +99,7 @@ def test_no_sequence_of_readings_breaks_the_loop_or_its_limits(scenario, sequenc
                 assert output is None or (type(output) is int and actuator.low <= output <= actuator.high)
             for i, k in enumerate(VITAL):
                 count = driver.counts[k]
-                there = count is not None and SENSORS[k]["low_count"] <= count <= SENSORS[k]["high_count"]
+                there = count is not None and SENSORS[k].low_count <= count <= SENSORS[k].high_count
                 gone[i] = 0 if there else gone[i] + 1
             if max(gone) > lost_after_ticks():
                 assert loop.state.action == (NEUTRAL if loop.state.armed else DISARM)
@@ -110,7 +110,7 @@ def test_no_sequence_of_readings_breaks_the_loop_or_its_limits(scenario, sequenc
 @pytest.mark.parametrize("lost", VITAL)
 def test_a_lost_heading_puts_every_actuator_into_its_safe_state_and_its_return_swims_on(scenario, lost):
     driver = AnyDriver()
-    loop = build_loop(SETTINGS, SETTINGS["scenarios"][scenario], driver)
+    loop = build_loop(SETTINGS, SETTINGS.scenarios[scenario], driver)
     loop.arm()
     driver.counts = [count_of("middle", sensor, random) for sensor in SENSORS]
     for _ in range(300):
@@ -123,7 +123,7 @@ def test_a_lost_heading_puts_every_actuator_into_its_safe_state_and_its_return_s
         waited += 1
         assert waited <= lost_after_ticks()
     assert driver.outputs == [0] * len(driver.outputs)
-    assert waited > FAILSAFE["delay_s"] * SETTINGS["rate_hz"]  # and not at the first gap
+    assert waited > FAILSAFE.delay_s * SETTINGS.rate_hz  # and not at the first gap
     driver.counts[lost] = count_of("middle", SENSORS[lost], random)
     for _ in range(200):
         loop.tick()
@@ -135,7 +135,7 @@ def test_the_same_readings_give_the_same_commands_to_the_bit(scenario):
     histories = []
     for _ in range(2):
         driver = AnyDriver()
-        loop = build_loop(SETTINGS, SETTINGS["scenarios"][scenario], driver)
+        loop = build_loop(SETTINGS, SETTINGS.scenarios[scenario], driver)
         loop.arm()
         dice = random.Random(7)
         history = []

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caudal.onboard.control.matrix import inverse
-from caudal.onboard.control.motion import Motion
+from caudal.onboard.control.motion import RigidBodyModel
+from caudal.onboard.tables.thrusters import ModelTable
 from caudal.tools.identify import rigid_body_model
 
 
@@ -16,15 +17,15 @@ def vehicle(seed):
     for k in range(1, 7):
         values[f"m{k}{k}"] = 10.0 + float(rng.uniform(0, 5))
     m = rigid_body_model.matrices(values)
-    settings = {
-        "inertia": m.inertia.tolist(),
-        "drag": m.drag.tolist(),
-        "quadratic": m.quadratic.tolist(),
-        "net_weight_n": m.net_weight_n,
-        "righting_n_m": m.righting_n_m,
-        "lead_n_m": m.lead_n_m,
-    }
-    return Motion(settings), values
+    table = ModelTable(
+        inertia=m.inertia.tolist(),
+        drag=m.drag.tolist(),
+        quadratic=m.quadratic.tolist(),
+        net_weight_n=m.net_weight_n,
+        righting_n_m=m.righting_n_m,
+        lead_n_m=m.lead_n_m,
+    )
+    return RigidBodyModel(table), values
 
 
 @given(st.integers(0, 10_000))
@@ -46,16 +47,7 @@ def test_it_says_what_the_identified_model_says(seed):
 def test_coriolis_forces_do_no_work(seed):
     values = vehicle(seed)[1]
     m = rigid_body_model.matrices({name: values[name] for name in rigid_body_model.INERTIA})
-    still = Motion(
-        {
-            "inertia": m.inertia.tolist(),
-            "drag": [[0.0] * 6] * 6,
-            "quadratic": [0.0] * 6,
-            "net_weight_n": 0.0,
-            "righting_n_m": 0.0,
-            "lead_n_m": 0.0,
-        }
-    )
+    still = RigidBodyModel(ModelTable(inertia=m.inertia.tolist(), drag=[[0.0] * 6] * 6))
     v = np.random.default_rng(seed).normal(size=6)
     out = [0.0] * 6
     still.load(list(v), 0.3, -0.2, out)

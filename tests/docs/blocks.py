@@ -1,8 +1,8 @@
 """Blocks and commands of a document.
 
 A block is fenced, with its kind in the first line, or indented by four. An indented block in which every line begins
-with a program (PROGRAMS) is a list of commands; any other is text. How each kind is run stands in desk.py; which
-commands are shortened, or cannot be had here, in here_and_elsewhere.py.
+with a program (PROGRAMS) is a list of commands; any other is text. desk.py runs each kind; here_and_elsewhere.py lists
+the commands that are shortened, or cannot run here.
 """
 
 import re
@@ -37,7 +37,7 @@ class Block:
         return f"{self.document}:{self.line}"
 
     def commands(self) -> list[list[str]]:
-        """The words of each command: of a list all, of a script the lines that begin with one."""
+        """The words of each command; of a script, only the lines that begin with a program."""
         if self.kind not in ("sh", "commands"):
             return []
         found = [words for line in self.text.splitlines() for words in split(line)]
@@ -45,7 +45,7 @@ class Block:
 
 
 def split(line: str) -> Iterator[list[str]]:
-    """Commands of a line, which `;` parts; without the comment behind them."""
+    """Commands of a line, separated by `;`, without the comment."""
     words = shlex.shlex(line, posix=True, punctuation_chars=";&|")
     words.whitespace_split = True
     words.commenters = "#"
@@ -82,14 +82,14 @@ def blocks_of(path: Path, name: str) -> list[Block]:
 
 
 def inline_commands(path: Path) -> list[str]:
-    """What stands between backticks in the prose and begins with a program; one may go on in the next line."""
+    """Commands between backticks in the prose; one may continue in the next line."""
     prose = re.sub(r"(?m)^ {4}.*$", "", FENCE.sub("", path.read_text(encoding="utf-8")))
     found = [re.sub(r"\s+", " ", code).replace("\\|", "|") for code in re.findall(r"`([^`]+)`", prose)]
     return [code for code in found if code.startswith(tuple(f"{program} " for program in PROGRAMS))]
 
 
 def spelled_out(command: str) -> Iterator[list[str]]:
-    """`caudal view [LOG | HOST:PORT]` as the commands that it stands for: options given, every alternative."""
+    """Every command that a form like `caudal view [LOG | HOST:PORT]` allows, with all options."""
     plain = re.sub(r"\s*\|\s*", "|", command.replace("[", "").replace("]", "").replace("...", ""))
     alternatives = [word.split("|") for word in shlex.split(plain)]
     for words in product(*alternatives):

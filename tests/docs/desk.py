@@ -1,16 +1,16 @@
-"""A desk at which a document is worked through: a folder, programs at hand, a count of what was done.
+"""Executes the blocks of a document in a folder of its own, and counts them.
 
-sh         a shell script; a line ending in `# refused` must fail
-commands   one after the other, in a folder that has the project's own beside what was made; see here_and_elsewhere.py.
-           What goes on until a person ends it is started, awaited until it is up, and ended: a view once its page
-           is there, by Ctrl-C; a run that lets stations in once one hears how it lies, by SIGTERM, as a service.
-           Files that a command names as its own (OWN) must be there afterwards
-python     a program, or a test (def test_...), which pytest then runs
-toml       a file, if its first line is a comment with a file's name; else all of its keys must be keys of the vehicle
-           file that its first line names (# into fish)
-text       what is printed or drawn; not run. So are mermaid diagrams
+sh         a shell script; a line that ends in `# refused` must fail
+commands   one after the other, in a folder that also has links to the project's own; see here_and_elsewhere.py. A
+           command that runs until it is stopped is started and stopped again: a view once its page is served, by Ctrl-C;
+           a run with ground stations once a station receives telemetry, by SIGTERM, as a service is.
+           Files that a command writes (OWN) must exist afterwards
+python     a program, or tests (def test_...), which pytest runs
+toml       a file, if its first line is a comment with a file's name; otherwise all of its keys must be keys of the
+           vehicle file that its first line names (# into fish)
+text       printed or drawn; not run. So are mermaid diagrams
 
-Ports at which something listens are exchanged for free ones, so that two test runs on one machine do not meet.
+Ports to listen on are replaced by free ones, so that two test runs can share a machine.
 """
 
 import os
@@ -32,6 +32,7 @@ from tests.deploy.conftest import Card
 from tests.docs.blocks import Block
 from tests.docs.here_and_elsewhere import shortened, why_not_here
 from tests.docs.words import read
+from tests.waiting import LIMIT_S
 
 FILE = re.compile(r"# ([\w./-]+\.\w+)\n")
 INTO = re.compile(r"# into (\w+)\n")
@@ -39,7 +40,7 @@ REFUSED = re.compile(r"(?m)^(.*\S) +# refused.*$")
 PORT = re.compile(r"\b((?:udp|udpout|tcp):(?:[\w.]+:)?)(\d{4,5})\b")
 OWN = ("--log", "--screenshot", "--video", "--write", "--params", "--dry-run")
 BIN = Path(sys.executable).parent
-PATIENCE_S = 300
+PATIENCE_S = LIMIT_S
 
 
 @dataclass
@@ -68,7 +69,7 @@ class Desk:
     def _toml(self, block: Block) -> None:
         tomllib.loads(block.text)
         named, into = FILE.match(block.text), INTO.match(block.text)
-        assert named or into, f"{block.where}: which file is this, or into which vehicle's does it belong?"
+        assert named or into, f"{block.where}: the first line must name a file, or a vehicle (# into fish)"
         path = self.folder / (named[1] if named else "block.toml")
         path.write_text(block.text, encoding="utf-8")
         if into:
@@ -117,7 +118,7 @@ class Desk:
 
     def _run(self, words: list[str], block: Block) -> None:
         words = [self._with_free_ports(word) for word in words]
-        if words[:2] == ["make", "run"]:  # all but what installs
+        if words[:2] == ["make", "run"]:  # without the installation
             self._done(["make", "-o", "setup", f"BIN={BIN}", "run"], block)
             assert {path.suffix for path in (self.folder / "runs").iterdir()} == {".mcap", ".html"}
         elif words[0] != "caudal":
@@ -125,19 +126,19 @@ class Desk:
         else:
             args = read(words[1:])
             if getattr(args, "mavlink", None) and args.command == "run":
-                self._until_heard(words, args.mavlink[0], block)
+                self._until_received(words, args.mavlink[0], block)
             elif getattr(args, "view", False) or (
                 args.command == "view" and not (args.screenshot or args.video)
             ):
-                self._until_seen(words, block)
+                self._until_served(words, block)
             elif args.command == "deploy" and args.target == "pi":
                 self._deploy(words, block)
             else:
                 takes_time = "--for" not in words and args.command in ("run", "hil", "sweep")
                 self._done(shortened(words, block.heading, takes_time), block)
 
-    def _until_seen(self, words: list[str], block: Block) -> None:
-        """Until its page is there."""
+    def _until_served(self, words: list[str], block: Block) -> None:
+        """Runs a view until its page is served."""
         process = self._popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         said = ""
         for line in process.stderr:
@@ -148,8 +149,8 @@ class Desk:
                 break
         self._end(process, signal.SIGINT, block, words, said)
 
-    def _until_heard(self, words: list[str], address: str, block: Block) -> None:
-        """Until a station hears it."""
+    def _until_received(self, words: list[str], address: str, block: Block) -> None:
+        """Runs a vehicle until a station receives telemetry."""
         from pymavlink import mavutil
 
         kind, _, port = address.partition(":")
@@ -158,20 +159,20 @@ class Desk:
         process = self._popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         station = None
         give_up = time.monotonic() + PATIENCE_S
-        heard = None
-        while heard is None and process.poll() is None and time.monotonic() < give_up:
+        received = None
+        while received is None and process.poll() is None and time.monotonic() < give_up:
             try:
                 station = station or mavutil.mavlink_connection(f"{other}:127.0.0.1:{port}", retries=0)
                 if other != "udpin" or station.last_address:
                     station.mav.heartbeat_send(6, 8, 0, 0, 0)
-                # well behind its first tick, in which the plant may be compiled: a heartbeat comes before it
+                # long after its first tick, which may compile the plant; a heartbeat comes earlier
                 said = station.recv_match(type="ATTITUDE", blocking=True, timeout=0.2)
-                heard = said if said and said.time_boot_ms > 100 else None
-            except OSError:  # nobody listens yet
+                received = said if said and said.time_boot_ms > 100 else None
+            except OSError:  # the port is not open yet
                 time.sleep(0.2)
         if station:
             station.close()
-        assert heard, f"{block.where}: no station heard `{' '.join(words)}`"
+        assert received, f"{block.where}: no station received telemetry of `{' '.join(words)}`"
         self._end(process, signal.SIGTERM, block, words, "")
 
     def _end(
@@ -181,13 +182,13 @@ class Desk:
         process.send_signal(how)
         said += process.communicate(timeout=PATIENCE_S)[1]
         assert running, f"{block.where}: `{' '.join(words)}` ended by itself:\n{said}"
-        # a run that had a length was ended before it: what was asked did not happen
+        # a run that had a length was ended before it: the run failed
         cut_short = words[1] == "run" and "--mavlink" not in words
         assert process.returncode == (1 if cut_short else 0), f"{block.where}: {' '.join(words)}:\n{said}"
         assert "Traceback" not in said, said
 
     def _deploy(self, words: list[str], block: Block) -> None:
-        """Onto a card here: mounted, or at the other end of an ssh that is a shell."""
+        """Deploys to a local folder: as a mounted card, or through an ssh command that is a shell."""
         shutil.rmtree(self.folder / "card", ignore_errors=True)
         card = Card(self.folder / "card")
         if "--root" in words:

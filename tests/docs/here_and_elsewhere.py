@@ -1,9 +1,8 @@
-"""What the tests change about a command before they run it, and what they cannot run.
+"""Which commands of the documents the tests shorten, and which they cannot run.
 
-A run that says nothing about its length (--for) gets FOR_S of its heading, so that it takes seconds. Words in SHORTER
-are put behind a command that begins so; the last of two equal options counts. What PARSED has is not run: its words go
-through the command's own parser, so that an option that is not there is found, and the reason stands beside it.
-Everything else is run as it stands.
+A run without a duration (--for) gets FOR_S of its heading, so that it takes seconds. Words in SHORTER are appended to a
+command that begins so; the last of two equal options counts. Commands in PARSED are not run, for the reason given: the
+command's own parser reads them, so that an unknown option is found. All other commands run unchanged.
 """
 
 FOR_S = {
@@ -26,22 +25,22 @@ SHORTER = {
 }
 
 NO_BOARD = "needs a microcontroller on a serial line"
-NO_VEHICLE = "asks a vehicle's systemd"
+NO_VEHICLE = "needs a vehicle's systemd"
 PARSED = {
-    "caudal probe": "looks at this computer's own I2C buses",
+    "caudal probe": "reads this computer's own I2C buses",
     "caudal deploy mcu /dev/": NO_BOARD,
     "caudal deploy pi pi@vehicle --health": NO_VEHICLE,
     "deploy/README.md: caudal deploy pi pi@vehicle fish": "README.md runs the same",
     "caudal bench wire": "takes more than a minute",
-    "make test": "is what runs this",
-    "make setup": "installs; the tests run in what it makes",
+    "make test": "runs this test",
+    "make setup": "installs the environment of the tests",
     "make format": "writes into the project",
     "make bench": "takes minutes; its commands are parsed",
     "make coverage": "takes minutes; its commands are parsed",
     "make fuzz": "installs, and takes 20 minutes",
     "python tests/view/lateness.py": "takes 80 s, and measures time",
     "python -m tests.view.long_log": "takes minutes, and measures time",
-    "python tests/swim/six_hours.py": "takes an hour; tests/swim has what it ends with",
+    "python tests/swim/six_hours.py": "takes an hour; tests/swim has its last check",
     "python tests/hil/cuts.py": "takes 8 minutes; tests/hil has a dozen cuts",
 }
 
@@ -55,7 +54,7 @@ def why_not_here(words: list[str], document: str) -> str | None:
 
 
 def shortened(words: list[str], heading: str, takes_time: bool) -> list[str]:
-    """`takes_time`: it has an option --for, which was not given."""
+    """The command with additional words; `takes_time`: it has an option --for, which was not given."""
     command = " ".join(words)
     more = next((more for begin, more in SHORTER.items() if command.startswith(begin)), ())
     seconds = ("--for", str(FOR_S.get(heading, USUAL_FOR_S))) if takes_time else ()

@@ -1,4 +1,4 @@
-"""Every command and program of the documentation is executed, in the order in which a reader meets them."""
+"""Every command and program of the documents is executed, in their order."""
 
 import re
 import subprocess
@@ -37,7 +37,7 @@ def test_every_block_of_a_document_runs(name, tmp_path, record_property):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_command_in_the_prose_is_one_that_there_is(name, record_property):
+def test_every_command_in_the_prose_exists(name, record_property):
     targets = re.search(r"(?m)^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"))
     found = inline_commands(ROOT / name)
     for command in found:
@@ -52,28 +52,29 @@ def test_every_command_in_the_prose_is_one_that_there_is(name, record_property):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_block_says_what_it_is(name):
+def test_every_block_has_a_known_kind(name):
     assert all(block.kind in KINDS for block in BLOCKS[name])
-    told = {line for block in BLOCKS[name] for line in block.text.splitlines() if block.kind == "commands"}
+    listed = {line for block in BLOCKS[name] for line in block.text.splitlines() if block.kind == "commands"}
     prose = FENCE.sub("", (ROOT / name).read_text(encoding="utf-8"))
     hidden = re.findall(rf"(?m)^ {{4}}((?:{'|'.join(PROGRAMS)}) .*)$", prose)
-    assert set(hidden) <= told, "a command outside a block of commands is not executed"
+    assert set(hidden) <= listed, "a command outside a block of commands is not executed"
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_a_document_refers_to_is_there(name):
+def test_every_link_of_a_document_exists(name):
     for target in re.findall(r"\]\(([^)#]+)", (ROOT / name).read_text(encoding="utf-8")):
         if "://" not in target:
             assert ((ROOT / name).parent / target).exists(), target
 
 
-def test_what_is_only_parsed_or_shortened_is_still_in_a_document():
-    told = [
+def test_every_parsed_or_shortened_command_is_in_a_document():
+    listed = [
         (block, " ".join(words)) for name in NAMES for block in BLOCKS[name] for words in block.commands()
     ]
     for begin in (*PARSED, *SHORTER):
         assert any(
-            words.startswith(begin) or f"{block.document}: {words}".startswith(begin) for block, words in told
+            words.startswith(begin) or f"{block.document}: {words}".startswith(begin)
+            for block, words in listed
         ), begin
 
 
@@ -82,7 +83,7 @@ def test_command_table_has_every_command():
     assert set(COMMANDS) <= {words.split()[1] for words in listed if words.startswith("caudal ")}
 
 
-def test_a_mistake_gets_the_sentence_that_the_readme_promises(caudal):
+def test_message_for_a_wrong_key_is_that_of_the_readme(caudal):
     promised = next(block.text.strip() for block in BLOCKS["README.md"] if "did you mean" in block.text)
     fish = (ROOT / "onboard" / "vehicles" / "fish.toml").read_text(encoding="utf-8")
     (caudal.folder / "mine.toml").write_text(fish.replace("\nwavelength_m", "\nwavelenght_m", 1))
@@ -100,7 +101,7 @@ def test_a_mistake_gets_the_sentence_that_the_readme_promises(caudal):
         "caudal calibrate servo|rudder fish",
     ],
 )
-def test_a_command_that_there_is_not_is_found(command):
+def test_unknown_command_or_option_is_found(command):
     with pytest.raises(WrongWords):
         for words in spelled_out(command):
             read_mention(words[1:])

@@ -1,4 +1,4 @@
-"""The words of a command, read by its own parser and by nothing else: is there such a command, has it such options?"""
+"""Parses the words of a command without running it: are there such a command and such options?"""
 
 import argparse
 from unittest.mock import patch
@@ -7,7 +7,7 @@ from caudal.tools.cli import main as cli
 from caudal.tools.common import options
 
 CHOSEN = {"N": "1", "S": "1", "M": "1", "KIND": "sensor", "KEY=A:B:N": "key=1:2:3"}  # what the reader chooses
-FILLERS = 3  # so many arguments at most does a command ask for
+FILLERS = 3  # maximum number of required arguments
 
 
 class WrongWords(AssertionError):
@@ -15,11 +15,11 @@ class WrongWords(AssertionError):
 
 
 class Missing(WrongWords):
-    """Arguments that are asked for were not given."""
+    """Required arguments are missing."""
 
 
 def read(words: list[str]) -> argparse.Namespace:
-    """Refuses what the command would refuse; files that are named need not be there."""
+    """Parses as the command does; named files need not exist."""
     with (
         patch.object(cli.Parser, "error", _refuse),
         patch.object(options.With, "__call__", lambda *given, **more: None),
@@ -31,7 +31,7 @@ def read(words: list[str]) -> argparse.Namespace:
 
 
 def read_mention(words: list[str]) -> None:
-    """As prose has it: `caudal report`, `caudal run --stream 9360`, `caudal sweep VEHICLE --for S`."""
+    """Parses a form of the prose: `caudal report`, `caudal run --stream 9360`, `caudal sweep VEHICLE --for S`."""
     words = [CHOSEN.get(word, word) for word in words]
     for more in range(FILLERS + 1):
         try:
@@ -41,7 +41,7 @@ def read_mention(words: list[str]) -> None:
             continue
         except WrongWords:
             if more and not any(word.startswith("-") for word in words):
-                break  # the name of one with parts, such as `caudal deploy`: only its help can be asked for
+                break  # a command with subcommands, such as `caudal deploy`: only its help can be requested
             raise
     _read(words, ["--help"])
 
@@ -50,7 +50,7 @@ def _read(words: list[str], more: list[str]) -> None:
     with patch.object(argparse.ArgumentParser, "print_help", lambda *given: None):
         try:
             read([*words, *more])
-        except SystemExit as ended:  # it was asked for help
+        except SystemExit as ended:  # --help
             assert ended.code == 0, words
 
 

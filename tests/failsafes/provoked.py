@@ -1,7 +1,6 @@
 """A vehicle in the plant, its controller in this process or behind a wire, and a cause for every failsafe."""
 
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from caudal.tools.hil.plant_side import PlantSide
 from caudal.tools.hil.pty import open_line
 from caudal.tools.hil.remote_vehicle import Remote
 from caudal.tools.simulate.simulation import SimSession, Simulation
+from tests.waiting import LIMIT_S, wait_for
 
 NAN = float("nan")
 
@@ -80,7 +80,7 @@ class Simulated(Bench):
 class Wired(Bench):
     """The controller in a thread, behind a pseudo-terminal; between two ticks it waits for the next readings."""
 
-    link_timeout_ms = 60_000
+    link_timeout_ms = round(1000 * LIMIT_S)
 
     def launch(self, name: str, body: Any) -> Remote:
         master, slave = open_line()
@@ -94,7 +94,7 @@ class Wired(Bench):
         )
         self._thread.start()
         self.end = PlantSide(settings, digest, here)
-        return Remote(name, body, self.end, 1_000_000 // self.rate_hz, patience_s=30.0)
+        return Remote(name, body, self.end, 1_000_000 // self.rate_hz, patience_s=LIMIT_S)
 
     @property
     def loop(self) -> Loop:
@@ -115,7 +115,7 @@ class Wired(Bench):
     def close(self) -> None:
         super().close()
         self.end.bye()
-        self._thread.join(10)
+        self._thread.join(LIMIT_S)
         for port in self._ports:
             port.close()
 
@@ -130,15 +130,12 @@ class Cuttable(Wired):
         self.remote._patience_s = 0.2  # of the clock; no answer can come any more
 
     def clear(self) -> None:
-        self.remote._patience_s = 30.0
+        self.remote._patience_s = LIMIT_S
         self.line.cut = False
 
-    def wait_for_link_timeout(self, patience_s: float = 60.0) -> None:
+    def wait_for_link_timeout(self) -> None:
         """The controller's, which goes by its own clock."""
-        give_up = time.monotonic() + patience_s
-        while not self.controller.timed_out:
-            assert time.monotonic() < give_up, "the controller has not noticed"
-            time.sleep(0.05)
+        wait_for(lambda: self.controller.timed_out, "the controller's link timeout")
 
 
 @dataclass(frozen=True)

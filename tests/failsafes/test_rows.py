@@ -14,6 +14,7 @@ from caudal.tools.config.vehicle import open_vehicle
 from tests.conftest import ROOT
 from tests.failsafes import counted
 from tests.failsafes.provoked import CAUSES, Bench, Cuttable, Simulated, Wired
+from tests.waiting import wait_for
 
 BENCHES = {"sim": Simulated, "hil": Wired}
 SETTLED_TICKS = 60
@@ -60,7 +61,8 @@ def a_cut_wire_acts_and_mended_the_vehicle_goes_on() -> None:
         bench.step(row.delay_ticks)
         assert bench.remote.gone and bench.remote.outputs == off and bench.loop.ticks <= ticks + 1
         bench.clear()
-        ticks_until(bench, lambda: not bench.remote.gone and any(bench.remote.outputs), 100)
+        wait_for(lambda: bench.step() or any(bench.remote.outputs), "pulses")
+        assert not bench.remote.gone
         assert bench.loop.fault is None and bench.loop.state.armed and bench.loop.ticks > ticks
     finally:
         bench.clear()
@@ -202,11 +204,11 @@ def test_the_command_shows_a_vehicles_table(caudal):
 @pytest.mark.parametrize(
     "change, sentence",
     [
-        ('failsafe.leak={ action = "warn" }', 'weaker than this row allows; at least "surface"'),
-        ("failsafe.leak={ delay_s = 600 }", "longer than this row may wait; at most 1"),
-        ("failsafe.not_armed={ delay_s = 0.1 }", "longer than this row may wait; at most 0"),
-        ("failsafe.not_armed={ clear_s = 1.0 }", "whoever arms it clears this row, at once"),
-        ("failsafe.not_armed={ latched = true }", "whoever arms it clears this row, at once"),
+        ('failsafe.leak={ action = "warn" }', 'weaker than this rule allows; at least "surface"'),
+        ("failsafe.leak={ delay_s = 600 }", "longer than this rule may wait; at most 1"),
+        ("failsafe.not_armed={ delay_s = 0.1 }", "longer than this rule may wait; at most 0"),
+        ("failsafe.not_armed={ clear_s = 1.0 }", "arming clears this rule at once"),
+        ("failsafe.not_armed={ latched = true }", "arming clears this rule at once"),
         ("failsafe.leak={ latched = false }", "stays until a person has taken note"),
         ("failsafe.leak={ high = 2.0 }", "would never act: sensor leak reads 1 at most"),
         ("failsafe.battery_critical={ low = -1.0 }", "would never act: sensor battery reads"),

@@ -21,6 +21,7 @@ from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.faults.kinds import read_fault
 from caudal.tools.simulate.simulation import Simulation
 from tests.conftest import EEL, ROOT
+from tests.waiting import LIMIT_S
 
 FISH = Case("fish", ("world.pool.vehicles=1",), "pool", 1, 4.0, ())
 RUNS = {"fish": 40, "ray": 40, "snake": 30, "rov": 40, "hybrid": 8}
@@ -229,7 +230,7 @@ def test_campaign_gives_equal_results_on_dask_and_in_processes(capsys, tmp_path)
         assert address
         assert faults(capsys, *words, "--dask", address[0]) == alone
     finally:
-        cluster.communicate("\n", timeout=60)
+        cluster.communicate("\n", timeout=LIMIT_S)
 
 
 def test_campaign_rejects_bad_arguments_before_any_run(capsys, tmp_path, monkeypatch):

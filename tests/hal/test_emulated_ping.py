@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from caudal.hal.emulated.ping import Ping1d
 from caudal.hal.emulated.ping_pty import PingPty
+from tests.waiting import LIMIT_S
 
 # The messages of this device alone: in the package's table of all, 1211 is another device's (0.2.5).
 MESSAGES = definitions.payload_dict_ping1d
@@ -168,9 +169,9 @@ def test_the_package_opens_it_as_a_serial_port():
         pty.device.set(4321, 88)
         blue = BluePing(payload_dict=MESSAGES)
         blue.connect_serial(pty.path)
-        answer = blue.request(definitions.PING1D_DISTANCE_SIMPLE, timeout=30)
+        answer = blue.request(definitions.PING1D_DISTANCE_SIMPLE, timeout=LIMIT_S)
         assert (answer.distance, answer.confidence) == (4321, 88)
         blue.iodev.close()
-        with serial.Serial(pty.path, 115_200, timeout=30) as again:  # a driver may come back
+        with serial.Serial(pty.path, 115_200, timeout=LIMIT_S) as again:  # a driver may come back
             again.write(request(definitions.COMMON_PROTOCOL_VERSION))
             assert again.read(14)[:2] == b"BR"

@@ -115,9 +115,9 @@ def test_close_ends_pulses_and_currents():
 @pytest.mark.parametrize(
     "before, after, words",
     [
-        ('channel = { chamber = 7 }', 'channel = { chamber = 0 }', "channel 0 is both fin's and chamber's"),
+        ('channel = { chamber = 7 }', 'channel = { chamber = 0 }', "fin and chamber are both on channel 0"),
         ('current = { chamber = "adc.a1" }', "current = {}", "a valve without a channel and a current"),
-        ('"adc.a1"', '"adc.a0"', "adc.a0 is spare's already; a value has one taker"),
+        ('"adc.a1"', '"adc.a0"', "adc.a0 is used by spare too; use each value once"),
         ('"adc.a1"', '"adc.a9"', "pi.pulses.valves.current.chamber: adc has no a9"),
     ],
 )  # fmt: skip

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from caudal.hal.emulated.ads1115 import Ads1115
 from caudal.hal.emulated.ina219 import Ina219
-from caudal.hal.pi.ads1115 import GAINS, Adc, count_of
+from caudal.hal.pi.ads1115 import GAINS, Adc, Input, count_of
 from caudal.hal.pi.ina219 import Power
 from caudal.hal.pi.slot import Slot
 from tests.hal.pi_bench import Bench, taken
@@ -29,7 +29,7 @@ class AdcRig(Bench):
         self.chip = Ads1115(self.clock, 0x48, **chip)
         self.add(self.chip)
         self.slots = [Slot() for _ in range(4)]
-        inputs = [(k, 4.096, 1000, self.slots[k], 20_000 * (k + 1)) for k in range(4)]
+        inputs = [Input(k, 4.096, 1000, self.slots[k], 20_000 * (k + 1)) for k in range(4)]
         self.use(Adc(self.bus, 0x48, inputs, rate))
         for k in range(4):
             self.chip.set(k, 500_000 + 100_000 * k)
@@ -70,9 +70,9 @@ def test_a_saturated_input_has_no_reading_and_the_others_go_on():
 @pytest.mark.parametrize(
     ("inputs", "rate", "said"),
     [
-        ([(4, 4.096, 1000, Slot(), 20_000)], 860, "not input 4"),
-        ([(0, 5.0, 1000, Slot(), 20_000)], 860, "at 5.0 V"),
-        ([(0, 4.096, 1000, Slot(), 20_000)], 1000, "not at 1000"),
+        ([Input(4, 4.096, 1000, Slot(), 20_000)], 860, "not input 4"),
+        ([Input(0, 5.0, 1000, Slot(), 20_000)], 860, "at 5.0 V"),
+        ([Input(0, 4.096, 1000, Slot(), 20_000)], 1000, "not at 1000"),
         ([], 860, "one input or more"),
     ],
 )

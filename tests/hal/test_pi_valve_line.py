@@ -55,8 +55,8 @@ def test_a_line_that_is_gone_is_no_reason_not_to_close():
     "words, said",
     [
         (['pi.valves.order=["aft_a"]'], "a valve without a channel and a current"),
-        (['pi.valves.order=["aft_a", "tail_x"]'], "tail_x is no valve, or driven twice"),
-        (["pi.valves.device=/dev/caudal-topside"], "a serial line has one device"),
+        (['pi.valves.order=["aft_a", "tail_x"]'], "tail_x is not a valve, or is listed twice"),
+        (["pi.valves.device=/dev/caudal-topside"], "a port has one device"),
     ],
 )
 def test_a_valve_board_that_does_not_fit_is_refused(words, said):

@@ -17,7 +17,7 @@ from tests.waiting import LIMIT_S, wait_for
 def ended_well(plant: subprocess.Popen, controller: subprocess.Popen) -> None:
     out, error = plant.communicate(timeout=LIMIT_S)
     assert plant.returncode == 0, error
-    assert '"simulated_s": 4.0' in out and '"gone_ticks": 0' in out
+    assert '"simulated_s": 4.0' in out and '"fault": null' in out
     assert controller.wait(timeout=LIMIT_S) == 0
 
 

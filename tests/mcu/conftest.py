@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, Caudal, left_out
+from tests.waiting import LIMIT_S
 
 BOARD = ROOT / "deploy" / "mcu" / "boards" / "pico-fish.toml"
 FAKES = ROOT / "tests" / "mcu" / "fake_machine"
@@ -70,6 +71,6 @@ def on_board(runtime: str, folder: Path, *words: str, **environment: str) -> sub
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=LIMIT_S,
         env={**os.environ, "MICROPYPATH": BOARD_PATH, **environment},
     )

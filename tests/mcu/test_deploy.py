@@ -9,6 +9,7 @@ from caudal.tools.cli.main import main
 from caudal.tools.hil.pty import open_line
 from tests.conftest import ROOT
 from tests.mcu.conftest import BOARD, BOARD_PATH, on_board
+from tests.waiting import LIMIT_S
 
 
 def test_mpremote_brings_an_image_onto_a_board_that_then_runs_it(caudal, image, micropython):
@@ -26,7 +27,7 @@ def test_mpremote_brings_an_image_onto_a_board_that_then_runs_it(caudal, image, 
     try:
         words = ("deploy", "mcu", os.ttyname(slave), "fish", "--scenario", "cruise", "--bench")
         sent = caudal.json(*words)
-        assert board.wait(timeout=60) == 0  # reset is the end of it
+        assert board.wait(timeout=LIMIT_S) == 0  # reset is the end of it
     finally:
         board.kill()
         os.close(master)

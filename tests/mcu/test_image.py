@@ -72,7 +72,7 @@ def test_an_image_holds_what_its_scenario_loads_and_nothing_else(image):
     guided |= {
         "lib/caudal/onboard/core/angles.mpy",
         "lib/caudal/onboard/estimate/planar.mpy",
-        "lib/caudal/onboard/control/swim_law.mpy",
+        "lib/caudal/onboard/control/swim_model.mpy",
     }  # who decides has to know where it is
     assert pool - cruise == guided
     assert cruise - pool == {"lib/caudal/onboard/guidance/schedule.mpy"}

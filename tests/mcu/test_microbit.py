@@ -18,6 +18,7 @@ from caudal.tools.hil.microbit_side import MicrobitSide
 from caudal.tools.hil.qemu_microbit import Microbit
 from tests.conftest import left_out
 from tests.mcu.conftest import got
+from tests.waiting import wait_for
 
 SECONDS = 8  # 800 exchanges; a busy machine makes some 50 a second
 OFF = [0, 0, 0, 0, 0]
@@ -117,10 +118,7 @@ def test_a_board_that_hears_nothing_stops_its_pulses_and_takes_up_where_it_was(c
     both = Both(cruise, board)
     assert all(both.swim(60))
     before = both.end.trips  # not 0 if this machine was busy elsewhere and silent itself
-    give_up = time.monotonic() + 30
-    while both.end.peek() != OFF:
-        assert time.monotonic() < give_up
-        time.sleep(0.1)
+    wait_for(lambda: both.end.peek() == OFF, "the board's own stop")
     assert both.end.trips == before + 1
     time.sleep(0.5)
     assert both.end.peek() == OFF and both.end.trips == before + 1

@@ -11,6 +11,7 @@ import pytest
 from caudal.hal.tables.mcu import Bench
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.deploy.mcu_image import settings_module
+from tests.waiting import LIMIT_S
 
 PROJECT = Path(__file__).resolve().parents[2]
 # The smallest heap measured, plus a quarter, on the 64-bit unix port (words of 8 bytes; most boards have 4).
@@ -44,7 +45,7 @@ def settings_folder(tmp_path_factory) -> Callable[..., str]:
 
 
 def run(*command: str) -> subprocess.CompletedProcess:
-    return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=LIMIT_S, check=False)
 
 
 def test_every_portable_test_passes_on_micropython_and_on_cpython_alike(micropython):

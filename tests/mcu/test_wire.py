@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 from tests.conftest import ROOT
+from tests.waiting import LIMIT_S
 
 
 def frames(runtime: str, *words: str) -> str:
@@ -12,7 +13,7 @@ def frames(runtime: str, *words: str) -> str:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=LIMIT_S,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -68,29 +68,6 @@ def valve(name="valve", **changes):
     return settings.changed(**changes)
 
 
-def valve(name="valve", **changes):
-    """A valve that should open at 120 mA, with a pressure loop of five times its open-loop gain."""
-    settings = {
-        "name": name,
-        "map": "valve",
-        "port": 0,
-        "crack_ua": 120000,
-        "ua_per_pa": 0.5,
-        "high_ua": 600000,
-        "min_pa": 0.0,
-        "max_pa": 800000.0,
-        "slew_pa_s": 1e6,
-        "safe_pa": "off",
-        "pressure": "chamber",
-        "kp": 2.5,
-        "ki": 25.0,
-        "trim_ua": 40000,
-        "feedback": "",
-    }
-    settings.update(changes)
-    return Table(**settings)
-
-
 def sensor(name, port, per_count, low_count, high_count, max_age_s=0.1, place=None):
     return Table(
         name=name,

@@ -54,7 +54,7 @@ class Tailed:
         plain = []
         for _ in range(ticks):
             self.board.sense()
-            self.tail.ask(self.state)
+            self.tail.set_gait(self.state)
             self.tail.step(self.state)
             plain.append([to_float(c) for c in self.state.commands])
             self.around.step(self.state)

@@ -14,10 +14,8 @@ CURVED = [
 ]
 
 
-def of(*segments, **lasting):
-    return Trajectory(
-        Table(segment_s=lasting.get("segment_s", [10.0] * len(segments)), points=list(segments))
-    )
+def of(*segments, segment_s=None):
+    return Trajectory(Table(segment_s=segment_s or [10.0] * len(segments), points=list(segments)))
 
 
 def near(found, expected, within=1e-9):

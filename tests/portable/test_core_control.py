@@ -7,7 +7,7 @@ from bench_vehicle import BenchDriver, control, gait, schedule, settings
 from caudal.hal.core.build import build_board
 from caudal.hal.core.fixed_point import Q20_BITS, to_q14, to_q20
 from caudal.onboard.control.pid import Pid, Q20Pid
-from caudal.onboard.control.swim_law import SwimLaw
+from caudal.onboard.control.swim_model import SwimModel
 from caudal.onboard.control.tail import SwimInverse, Tail
 from caudal.onboard.core.state import Setpoint, State
 from caudal.onboard.gait.build import build_gait
@@ -98,7 +98,7 @@ def test_an_integer_output_stays_within_its_limit_and_does_not_wind_up():
 
 
 def law():
-    return SwimLaw(control())
+    return SwimModel(control())
 
 
 def tail(frequency_hz, deflection_rad=0.0, amplitude=1.0):
@@ -150,7 +150,7 @@ def inverted(acceleration_m_s2, turn_rate_rad_s, speed_m_s, reverse=False, least
     want.reverse = reverse
     known = control().changed(frequency_min_hz=least_hz)
     for _ in range(6):
-        SwimLaw(known).invert(want, speed_m_s)
+        SwimModel(known).invert(want, speed_m_s)
     return want
 
 
@@ -225,7 +225,7 @@ def asked(frequency_hz, amplitude, deflection_rad):
     state.setpoint.frequency_hz = frequency_hz
     state.setpoint.amplitude = amplitude
     state.setpoint.deflection_rad = deflection_rad
-    tail.ask(state)
+    tail.set_gait(state)
     return tail.gait.frequency.target, tail.gait.amplitude.target, tail.gait.turn.target
 
 
@@ -246,7 +246,7 @@ def test_settings_known_beforehand_are_asked_alike_and_cut_alike():
         state = State(board, 10000)
         Schedule(schedule(row).rows, board, 100).step(state)
         assert state.setpoint.beat_q14 is not None
-        tail.ask(state)
+        tail.set_gait(state)
         found = (tail.gait.frequency.target, tail.gait.amplitude.target, tail.gait.turn.target)
         assert found == asked(row[1], row[2], math.radians(row[3]))
 

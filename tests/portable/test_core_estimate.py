@@ -5,7 +5,7 @@ import math
 from bench_vehicle import BenchDriver, control, estimate, settings
 
 from caudal.hal.core.build import build_board
-from caudal.onboard.control.swim_law import SwimLaw
+from caudal.onboard.control.swim_model import SwimModel
 from caudal.onboard.core.angles import wrap
 from caudal.onboard.core.state import State
 from caudal.onboard.estimate.planar import PlanarEstimator
@@ -20,7 +20,7 @@ class Bench:
         self.state = State(self.board, 10000)
         channels = estimate()
         channels.changed(**changes)
-        self.law = SwimLaw(control())
+        self.law = SwimModel(control())
         self.estimator = PlanarEstimator(channels, self.board, self.law, 100)
 
     def step(self, ticks=1, **counts):

@@ -20,7 +20,8 @@ def bench():
 
 
 def gaze(sign=1, lead_s=0.0, lag_s=0.0, limit_rad=0.8):
-    return Gaze(bench()[0], "yaw", sign, lead_s, lag_s, limit_rad, RATE_HZ)
+    table = Table(lead_s=lead_s, lag_s=lag_s, limit_rad=limit_rad)
+    return Gaze(table, bench()[0], "yaw", sign, RATE_HZ)
 
 
 def hold(board, **changes):

@@ -11,7 +11,7 @@ from caudal.onboard.guidance.avoid import BumperRecoil
 from caudal.onboard.guidance.detect import Detector
 from caudal.onboard.guidance.schedule import Schedule
 from caudal.onboard.guidance.tasks import ClosedPath, Pursue, Steering, Track, Wander
-from caudal.onboard.guidance.waypoints import Visits
+from caudal.onboard.guidance.waypoints import WaypointSequence
 
 SQUARE_M = [[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0]]
 STEERING = Table(kp=1.5, ki=0.0, kd=0.1, limit=1.5)
@@ -98,9 +98,8 @@ def estimate_at(x_m, y_m, heading_rad):
 
 
 def test_steering_turns_the_short_way_towards_a_point():
-    assert Steering(STEERING, 10).towards(estimate_at(0.0, 0.0, 0.0), 1.0, 0.2) > 0
-    assert Steering(STEERING, 10).towards(estimate_at(0.0, 0.0, 0.0), 1.0, -0.2) < 0
-    assert Steering(STEERING, 10).towards(estimate_at(0.0, 0.0, 3.0), -1.0, -0.2) > 0
+    for heading_rad, x_m, y_m, sign in ((0.0, 1.0, 0.2, 1), (0.0, 1.0, -0.2, -1), (3.0, -1.0, -0.2, 1)):
+        assert sign * Steering(STEERING, 10).step([0.0, 0.0, heading_rad], 0.0, x_m, y_m) > 0
 
 
 def test_wander_meanders_to_both_sides():
@@ -109,7 +108,7 @@ def test_wander_meanders_to_both_sides():
     turns = []
     for _ in range(100):
         task.step(state)
-        turns.append(task.turn_rad_s)
+        turns.append(task.turn_rate_rad_s)
     assert abs(max(turns) - 0.3) < 1e-3 and abs(min(turns) + 0.3) < 1e-3
     assert task.error_m is None and task.speed_m_s == 0.2
 
@@ -124,14 +123,14 @@ def test_a_tracker_aims_along_its_path_and_knows_how_far_off_it_is():
     state.estimate = estimate_at(1.0, -0.2, 0.0)
     task.step(state)
     assert abs(task.error_m - 0.2) < 1e-12
-    assert task.turn_rad_s > 0 and task.speed_m_s == 0.2
+    assert task.turn_rate_rad_s > 0 and task.speed_m_s == 0.2
 
 
 def test_a_tracker_that_does_not_know_where_it_is_stays():
     _, board, state = bench()
     task = Track(track_settings(), board, 10)
     task.step(state)
-    assert (task.speed_m_s, task.turn_rad_s) == (0.0, 0.0)
+    assert (task.speed_m_s, task.turn_rate_rad_s) == (0.0, 0.0)
 
 
 def pursue_settings():
@@ -167,7 +166,7 @@ def test_a_pursuer_that_lost_its_target_stays():
     driver.counts["target_x"] = None
     board.sense()
     task.step(state)
-    assert (task.speed_m_s, task.turn_rad_s, task.error_m) == (0.0, 0.0, None)
+    assert (task.speed_m_s, task.turn_rate_rad_s, task.error_m) == (0.0, 0.0, None)
 
 
 def seen_to_port():
@@ -312,20 +311,22 @@ def test_a_vehicle_without_a_bumper_never_backs_off():
 def test_a_mission_asks_for_a_mode_where_its_items_say_so_and_waits_until_it_is_there():
     _, _, state = bench()
     state.mission = [[1.0, 0.0, 0.5, 0.0], "hold", [2.0, 0.0, 0.5, 0.0], "surface"]
-    visits = Visits(0.1, 10)
+    waypoints = WaypointSequence(0.1, 10)
     estimate = state.estimate
     estimate.x_m, estimate.y_m, estimate.depth_m = 0.0, 0.0, 0.5
-    assert visits.goal(state)[0] == 1.0 and state.mission_index == 0
+    assert waypoints.current(state)[0] == 1.0 and state.mission_index == 0
     estimate.x_m = 0.95
-    visits.goal(state)
+    waypoints.current(state)
     assert state.mission_index == state.mission_completed == 1
-    assert visits.goal(state) is None and state.mission_mode == "hold" and state.mission_index == 2
-    assert visits.goal(state) is None and state.mission_index == 2  # nothing goes on before it is heard
+    assert waypoints.current(state) is None and state.mission_mode == "hold" and state.mission_index == 2
+    assert waypoints.current(state) is None and state.mission_index == 2  # nothing goes on before it is heard
     state.mission_mode = None
-    assert visits.goal(state)[0] == 2.0
+    assert waypoints.current(state)[0] == 2.0
     estimate.x_m = 2.0
-    visits.goal(state)
-    assert visits.goal(state) is None and state.mission_mode == "surface"
+    waypoints.current(state)
+    assert waypoints.current(state) is None and state.mission_mode == "surface"
     assert state.mission_index == state.mission_completed == 4
     state.mission_mode = None  # somebody asks for a mission that is done
-    assert visits.goal(state) is None and state.mission_mode == "surface" and state.mission_completed == 4
+    assert (
+        waypoints.current(state) is None and state.mission_mode == "surface" and state.mission_completed == 4
+    )

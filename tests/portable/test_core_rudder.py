@@ -4,14 +4,14 @@ import math
 
 from bench_vehicle import control
 
-from caudal.onboard.control.swim_law import SwimLaw
+from caudal.onboard.control.swim_model import SwimModel
 from caudal.onboard.core.state import Setpoint
 
 CURVATURE_PER_RAD = 4.5
 
 
 def law(**changes):
-    return SwimLaw(control().changed(curvature_per_rad=CURVATURE_PER_RAD).changed(**changes))
+    return SwimModel(control().changed(curvature_per_rad=CURVATURE_PER_RAD).changed(**changes))
 
 
 def inverted(acceleration_m_s2, turn_rad_s, speed_m_s, **settings):
@@ -44,13 +44,13 @@ def test_a_turn_needs_no_faster_beat():
 def test_more_than_the_rudder_can_ends_at_its_limit():
     assert inverted(0.0, 99.0, 0.2).deflection_rad == 1.05
     assert inverted(0.0, -99.0, 0.2).deflection_rad == -1.05
-    assert abs(law().turn_most_rad_s(0.2) - CURVATURE_PER_RAD * 1.05 * 0.2) < 1e-12
+    assert abs(law().turn_rate_max_rad_s(0.2) - CURVATURE_PER_RAD * 1.05 * 0.2) < 1e-12
 
 
 def test_at_rest_it_is_steered_as_at_a_creep():
     at_rest, creeping = inverted(0.0, 0.1, 0.0), inverted(0.0, 0.1, 0.05)
     assert at_rest.deflection_rad == creeping.deflection_rad < 1.05
-    assert law().turn_most_rad_s(0.0) == law().turn_most_rad_s(0.05) > 0
+    assert law().turn_rate_max_rad_s(0.0) == law().turn_rate_max_rad_s(0.05) > 0
 
 
 def test_the_tail_beats_on_at_its_least_frequency_with_the_amplitude_for_the_thrust():
@@ -60,8 +60,8 @@ def test_the_tail_beats_on_at_its_least_frequency_with_the_amplitude_for_the_thr
 
 
 def test_the_bend_of_a_turn_is_the_sine_of_its_deflection():
-    assert abs(law().bend(0.45, 0.2) - math.sin(0.5)) < 1e-12
-    assert law().bend(-99.0, 0.2) == -math.sin(1.05)
+    assert abs(law().deflection_sine(0.45, 0.2) - math.sin(0.5)) < 1e-12
+    assert law().deflection_sine(-99.0, 0.2) == -math.sin(1.05)
 
 
 def test_without_the_number_it_turns_by_beats():

@@ -1,7 +1,6 @@
 """Logs for tests of the recording, and what a standard reader makes of them."""
 
 import math
-import time
 from collections.abc import Callable
 
 from mcap.reader import make_reader
@@ -9,6 +8,7 @@ from mcap.reader import make_reader
 from caudal.onboard.log.mcap_writer import McapFile, packed
 from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
+from tests.waiting import wait_for
 
 RUN = {"vehicle": "[vehicle]\nname = 'pike'\n", "seed": "7", "scenario": "pool"}
 FIELDS = [("float64", "depth_m"), ("float64", "speed_m_s"), ("int32", "tail_1"), ("int32", "tail_2")]
@@ -57,10 +57,3 @@ def without(source, path, gone: Callable[[str, int], bool], **about: str | None)
     copy.append([packed(record) for record in (*summary.schemas.values(), *channels, *kept)])
     copy.finish()
     copy.close()
-
-
-def wait_for(condition, limit_s: float = 30.0) -> None:
-    end_s = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < end_s, "it never happened"
-        time.sleep(0.005)

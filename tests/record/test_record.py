@@ -14,7 +14,8 @@ from mcap_ros2.decoder import DecoderFactory
 
 from caudal.onboard.log.reader import Log, LogError
 from caudal.onboard.log.recorder import ABSENT, Recorder
-from tests.record.logs import FIELDS, FLUSH_S, RUN, on_disk, record_ticks, wait_for
+from tests.record.logs import FIELDS, FLUSH_S, RUN, on_disk, record_ticks
+from tests.waiting import wait_for
 
 # ---- round trips -------------------------------------------------------------------------------------
 

@@ -30,8 +30,8 @@ from tests.record.logs import (
     on_disk,
     record_ticks,
     standard_messages,
-    wait_for,
 )
+from tests.waiting import LIMIT_S, wait_for
 
 # ---- torn files --------------------------------------------------------------------------------------
 
@@ -214,7 +214,7 @@ print(json.dumps({"failed": recorder.failed, "lost": recorder.lost, "written": w
 def test_a_full_disk_neither_stops_the_control_thread_nor_spoils_the_log(tmp_path, mode):
     path = tmp_path / "run.mcap"
     done = subprocess.run(
-        [sys.executable, "-c", FILL_THE_DISK, str(path), mode], capture_output=True, timeout=60
+        [sys.executable, "-c", FILL_THE_DISK, str(path), mode], capture_output=True, timeout=LIMIT_S
     )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)

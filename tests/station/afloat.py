@@ -6,6 +6,7 @@ Parameters are a stand-in of 300 with the interface of `loop.helm.params`, so th
 import socket
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from caudal.onboard.station.vehicle_link import VehicleLink
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.simulate.on_request_faults import rehearsal
 from caudal.tools.simulate.simulation import Simulation
+from tests.waiting import LIMIT_S, wait_for
 
-PATIENCE_S = 60.0
+PATIENCE_S = LIMIT_S
 SLOW = [
     "failsafe.pilot_lost={limit_s=10}",
     "failsafe.station_lost={limit_s=60}",
@@ -151,13 +153,9 @@ class Afloat:
         return ((here[0] - since[0]) ** 2 + (here[1] - since[1]) ** 2) ** 0.5
 
 
-def until(what: str, true, patience_s: float = PATIENCE_S) -> float:
-    """Waits until something is so; how long that took."""
-    start_s = time.monotonic()
-    while not true():
-        assert time.monotonic() - start_s < patience_s, f"never: {what}"
-        time.sleep(0.01)
-    return time.monotonic() - start_s
+def until(what: str, true: Callable[[], object]) -> None:
+    """Waits until something is so."""
+    wait_for(true, what)
 
 
 def free_port(kind: int = socket.SOCK_DGRAM) -> int:

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 os.environ["MAVLINK20"] = "1"  # mavutil looks at it when it is imported
@@ -21,6 +22,7 @@ class Pilot:
             self.link.setup_signing(key, sign_outgoing=True, allow_unsigned_callback=lambda mav, id: False)
         self.mav = self.link.mav
         self.texts: list[str] = []
+        self.alive: Callable[[], bool] = lambda: True  # the vehicle, if it is a process of its own
         self._beat_s = 0.0
 
     def close(self) -> None:
@@ -33,7 +35,7 @@ class Pilot:
     def hear(self, *types: str, where=lambda message: True, patience_s: float = PATIENCE_S) -> Any:
         """The next message of these types; None if it does not come in time. Texts are kept on the way."""
         end_s = time.monotonic() + patience_s
-        while time.monotonic() < end_s:
+        while time.monotonic() < end_s and self.alive():
             if time.monotonic() - self._beat_s > 1.0:
                 self.beat()
             message = self.link.recv_match(blocking=True, timeout=min(0.1, patience_s))
@@ -77,7 +79,7 @@ class Pilot:
         self.mav.param_request_list_send(1, 1)
         found: dict[str, Any] = {}
         while True:
-            value = self.hear("PARAM_VALUE", patience_s=10.0)
+            value = self.hear("PARAM_VALUE", patience_s=PATIENCE_S)
             assert value, f"{len(found)} parameters came, then none"
             found[value.param_id] = value
             if len(found) == value.param_count:

@@ -120,7 +120,7 @@ def test_a_place_is_one_order_however_often_it_is_said_and_one_again_after_anoth
     assert said(1.0) == 1 and bench.loop.state.goto_pose == first
 
 
-FLOOD_S = 2.0
+FLOOD_TICKS = 200
 FLOOD = """
 import socket, sys, time
 frames = [bytes.fromhex(word) for word in sys.argv[2:]]
@@ -184,7 +184,6 @@ def test_a_flood_a_station_that_does_not_read_and_nonsense_leave_ticks_and_anoth
             f"{sent / flooded_s:.0f} frames/s": loud,
         }.items():
             print(f"{title}: {ticks} ticks, latest {late_ms:.1f} ms, stations' thread {share:.1%} of a core")
-        assert loud[0] > 10  # it ticked on; by how much is the machine's affair
         deaf.close()
         pilot.close()
 
@@ -192,7 +191,7 @@ def test_a_flood_a_station_that_does_not_read_and_nonsense_leave_ticks_and_anoth
 def _late_and_share(vehicle: Afloat, pilot: Pilot) -> tuple[int, float, float]:
     vehicle.late.clear()
     ticks, cpu_s, start_s = vehicle.ticks, vehicle.stations.cpu_s, time.monotonic()
-    while time.monotonic() - start_s < FLOOD_S:
+    while vehicle.ticks < ticks + FLOOD_TICKS:
         pilot.hear("ATTITUDE", patience_s=0.1)
     took_s = time.monotonic() - start_s
     return vehicle.ticks - ticks, max(vehicle.late) * 1e3, (vehicle.stations.cpu_s - cpu_s) / took_s

@@ -25,6 +25,7 @@ from tests.conftest import ROOT
 from tests.station.afloat import Afloat, free_port, until
 from tests.station.mutations import Bench
 from tests.station.pilots import Pilot, mavlink
+from tests.waiting import LIMIT_S
 
 
 def test_over_a_serial_line_a_pilot_gets_all_parameters_and_arms():
@@ -215,6 +216,7 @@ def test_a_run_with_a_station_waits_for_its_pilot_and_goes_on_until_it_is_told_t
     process = start(*words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         pilot = Pilot(f"udpout:127.0.0.1:{port}")
+        pilot.alive = lambda: process.poll() is None
         pilot.meet()
         tries: list[int | None] = []
         if on == "pi":  # there are no chips: it may not be armed, and says why
@@ -234,7 +236,7 @@ def test_a_run_with_a_station_waits_for_its_pilot_and_goes_on_until_it_is_told_t
             pilot.mav.manual_control_send(1, 100, 0, 700, -300, 0)
             assert pilot.mode(1) == mavlink.MAV_RESULT_ACCEPTED
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=LIMIT_S)
         assert process.returncode == 0, err
         assert json.loads(out)["fault"] is None
         pilot.close()

@@ -16,12 +16,13 @@ from caudal.onboard.station.signing import Signing
 from tests.station.afloat import Afloat, free_port, until
 from tests.station.pilots import mavlink
 from tests.station.test_pymavlink import KEY
+from tests.waiting import LIMIT_S
 
 mavsdk = pytest.importorskip("mavsdk")
 from mavsdk.mission import MissionItem, MissionPlan  # noqa: E402
 from mavsdk.offboard import PositionNedYaw  # noqa: E402
 
-PATIENCE_S = 60.0
+PATIENCE_S = LIMIT_S
 
 
 async def first(stream, true=lambda value: True):
@@ -81,7 +82,8 @@ async def swim(vehicle: Afloat, drone) -> None:
     mode = await first(drone.telemetry.flight_mode(), lambda mode: str(mode) == "HOLD")
     assert str(mode) == "HOLD"
     sticks = asyncio.create_task(steer(drone))
-    await asyncio.sleep(0.2)  # sticks come first: without them a pilot counts as lost
+    while vehicle.loop.state.sticks_age >= NEVER:  # without sticks a pilot counts as lost
+        await asyncio.sleep(0.05)
     await drone.manual_control.start_position_control()
     assert vehicle.loop.state.requested_mode == modes.MANUAL
     start_m = vehicle.place_m

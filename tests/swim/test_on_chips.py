@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import termios
-import time
 
 import pytest
 
@@ -21,6 +20,7 @@ from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.faults.kinds import read_fault
 from caudal.tools.simulate.emulated_run import emulated_simulation
+from tests.waiting import wait_for
 
 SWIMS = [
     ("fish", "pool", 5),
@@ -166,11 +166,14 @@ def start(tmp_path, terminal: int = subprocess.DEVNULL) -> tuple[subprocess.Pope
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), terminal)
     process = subprocess.Popen(command, **streams, start_new_session=True, preexec_fn=prepare)
     seen = set()
-    while len(seen) < 3:  # it swims
+
+    def swims():
         assert process.poll() is None
-        time.sleep(0.05)
         pulses = pulses_of(registers) if registers.exists() else []
-        seen |= {tuple(pulses)} if any(pulses) else set()
+        seen.update({tuple(pulses)} if any(pulses) else set())
+        return len(seen) == 3
+
+    wait_for(swims, "pulses that change")
     return process, registers
 
 

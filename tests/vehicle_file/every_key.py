@@ -230,7 +230,7 @@ def trial_digest(vehicle: Vehicle, name: str) -> str:
     spec = vehicle.trials[name]
     states: list[Any] = []
     assert vehicle.plant.tree is not None
-    short = msgspec.structs.replace(spec, duration_s=2 * spec.step_s)
+    short = msgspec.structs.replace(spec, duration_s=20 * spec.step_s)
     figures = trial.run(
         vehicle.plant.tree, short, vehicle.name, lambda time_s, x: states.append((time_s, x.copy()))
     )
@@ -268,7 +268,6 @@ def excite_digest(vehicle: Vehicle) -> str:
 def looks(vehicle: Vehicle, path: Path) -> Iterator[Callable[[Vehicle], str]]:
     """What a key may change, the likeliest first."""
     top = path[0]
-    scenarios = list(vehicle.settings.scenarios)
     if top == "appearance":
         yield view_digest
     elif top == "pi":
@@ -276,23 +275,40 @@ def looks(vehicle: Vehicle, path: Path) -> Iterator[Callable[[Vehicle], str]]:
     elif top == "excite":
         yield excite_digest
     elif top == "param":
-        yield lambda vehicle: digest(vehicle.settings.params)
+        yield lambda vehicle: digest(vehicle.settings.params)  # what stations and `caudal params` show
     elif top == "trial":
         yield lambda vehicle: trial_digest(vehicle, str(path[1]))
-    elif top in ("plant", "world"):
-        worlds = [str(path[1])] if top == "world" else list(vehicle.worlds)[:1]
-        for world in worlds:
-            yield lambda vehicle, world=world: plant_digest(vehicle, world)
-        yield view_digest
+    elif top == "world":
+        yield lambda vehicle: plant_digest(vehicle, str(path[1]))
+    else:
+        chosen = [str(path[1])] if top == "scenario" else list(vehicle.settings.scenarios)
+        for name in chosen:
+            if top != "plant":
+                yield lambda vehicle, name=name: loop_digest(in_scenario(vehicle, name), name)
+        if top in ("actuator", "sensor", "plant"):
+            for name in chosen:
+                yield lambda vehicle, name=name: plant_digest(
+                    in_scenario(vehicle, name), world_of(vehicle, name)
+                )
+            yield view_digest
         for name in vehicle.trials:
             yield lambda vehicle, name=name: trial_digest(vehicle, name)
-    else:
-        if top == "scenario":
-            scenarios = [str(path[1])]
-        for name in scenarios:
-            yield lambda vehicle, name=name: loop_digest(vehicle, name)
-        if top in ("actuator", "sensor", "name"):
-            yield lambda vehicle: plant_digest(vehicle, next(iter(vehicle.worlds)))
+
+
+def in_scenario(vehicle: Vehicle, scenario: str) -> Vehicle:
+    """The vehicle with the keys that a scenario sets."""
+    changes = vehicle.settings.scenarios[scenario].set
+    if not changes:
+        return vehicle
+    file = VehicleFile(vehicle.file.label, vehicle.file.text, [], copy.deepcopy(vehicle.file.tables))
+    for change in changes:
+        file._override(change)
+    return read_vehicle(file)
+
+
+def world_of(vehicle: Vehicle, scenario: str) -> str:
+    """The name of a scenario's world."""
+    return vehicle.settings.scenarios[scenario].world
 
 
 def reason_for(path: Path) -> str | None:

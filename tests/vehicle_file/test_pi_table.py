@@ -11,19 +11,19 @@ WRONG = [
         "pulses of tail_1 last up to 2240 us, a period 1667 us",
     ),
     ("pi.pulses.clock_hz=1000", "pi.pulses.clock_hz", "20000000"),
-    ("pi.pulses.address=0x28", "pi.chip.imu.address", "0x28 on bus 1 is pi.pulses's already"),
+    ("pi.pulses.address=0x28", "pi.chip.imu.address", "0x28 on bus 1 is used by pi.pulses too"),
     ("pi.chip.imu.kind=bno056", "pi.chip.imu.kind", "bno055"),
     ("pi.chip.gauge.model=10ba", "pi.chip.gauge.model", "30ba"),
-    ("pi.chip.ring.device=/dev/caudal-sonar", "pi.chip.ring.device", "is pi.chip.ahead's already"),
+    ("pi.chip.ring.device=/dev/caudal-sonar", "pi.chip.ring.device", "is used by pi.chip.ahead too"),
     ("pi.chip.ring.fields=10", "pi.sensor.sonar_330", "a line of 10 numbers; give 0 to 9"),
     ("pi.sensor.heading=compass", "pi.sensor.heading", "is not CHIP.VALUE"),
     ("pi.sensor.heading=compass.heading", "pi.sensor.heading", "there is no [pi.chip.compass]"),
     ("pi.sensor.heading=imu.yaw", "pi.sensor.heading", "imu has no yaw; it has heading, roll, pitch"),
-    ("pi.sensor.heading=-imu.rate_z", "pi.sensor.turn_rate", "is heading's already; a value has one taker"),
-    ("pi.sensor.depth=-gauge.depth", "pi.sensor.depth", "only an inertial unit's values change sign"),
+    ("pi.sensor.heading=-imu.rate_z", "pi.sensor.turn_rate", "is used by heading too; use each value once"),
+    ("pi.sensor.depth=-gauge.depth", "pi.sensor.depth", "only values of an inertial unit can have a sign"),
     ("pi.sensor.bumper=pins.left", "pi.sensor.bumper", "has pins by number"),
     ("pi.sensor.nose=imu.roll", "pi.sensor.nose", "there is no sensor nose"),
-    ('pi.absent=["depth"]', "pi.sensor", "sensor depth is placed, and absent too"),
+    ('pi.absent=["depth"]', "pi.sensor", "sensor depth has a chip and is listed in pi.absent"),
     ('pi.absent=["keel"]', "pi.absent.keel", "there is no sensor keel"),
     ("actuator.tail_1.port=16", "actuator.tail_1.port", "16 is no channel of a PCA9685"),
     (
@@ -49,7 +49,7 @@ def test_a_sensor_without_a_place_is_named(capsys, tmp_path):
         text = file.read()
     (tmp_path / "mine.toml").write_text(text.replace('roll = "imu.pitch"\n', ""))
     assert main(["check", str(tmp_path / "mine.toml")]) == 2
-    assert "sensor roll has no place; give it one, or list it in pi.absent" in capsys.readouterr().err
+    assert "sensor roll has no chip; add it, or list it in pi.absent" in capsys.readouterr().err
     (tmp_path / "mine.toml").write_text(text.replace("[pi.pulses]\nfrequency_hz = 333\n", ""))
     assert main(["check", str(tmp_path / "mine.toml")]) == 2
-    assert "which PCA9685 the actuators are on; add it" in capsys.readouterr().err
+    assert "pi has no pulses, which is required" in capsys.readouterr().err

@@ -28,6 +28,7 @@ from tests.vehicle_file.tables import (
     sentence,
     sound,
 )
+from tests.waiting import LIMIT_S
 
 
 def test_a_sound_file_reads_into_its_structs_with_defaults_filled_in():
@@ -327,7 +328,7 @@ def test_a_file_that_this_user_may_not_read_says_so(tmp_path):
         capture_output=True,
         text=True,
         cwd=Path(__file__).parents[2],
-        timeout=60,
+        timeout=LIMIT_S,
     )
     assert done.stderr == ""
     expected = f"{path} may not be read by this user; check the permissions of the file and its folder."

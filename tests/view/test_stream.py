@@ -16,6 +16,7 @@ from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.log.live_run import LiveSource
 from caudal.tools.simulate.on_request_faults import on_request
 from caudal.tools.simulate.simulation import Simulation
+from tests.waiting import LIMIT_S, wait_for
 
 FIELDS = [("float64", "x_m"), ("float64", "y_m"), ("float64", "depth_m")]
 
@@ -29,13 +30,6 @@ def live(tmp_path):
     recorder.close()
 
 
-def wait(holds) -> None:
-    give_up = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < give_up
-        time.sleep(0.005)
-
-
 def test_stream_sends_recorded_rows_and_queues_commands_until_polled(live, tmp_path):
     sent = []
     topic = live.topic("/eel_1/truth", FIELDS)
@@ -45,16 +39,16 @@ def test_stream_sends_recorded_rows_and_queues_commands_until_polled(live, tmp_p
     assert (
         source.metadata == {"vehicle": "eel"} and source.controls == ["eel_1"] and not source.injects_faults
     )
-    wait(lambda: live.watched)
+    wait_for(lambda: live.watched)
     reused = [1.0, 2.0, None]
     topic.write(10, reused)
     live.event(10, "armed", vehicle="eel_1")
     reused[0] = 7.0  # the loop reuses its list
-    wait(lambda: source.updates and source.events)
+    wait_for(lambda: source.updates and source.events)
     assert list(source.newest.rows["/eel_1/truth"]) == [1.0, 2.0, None]
     assert source.events[0].kind == "armed"
     source.send("eel_1", "mode", "hold")
-    wait(lambda: live._commands)
+    wait_for(lambda: live._commands)
     assert not sent, "a command ran before the control thread polled"
     live.poll(20)
     assert sent == [("mode", "hold")]
@@ -70,11 +64,11 @@ def test_stream_is_not_delayed_by_a_client_that_never_reads(live):
     with socket.create_connection(live.address) as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         source = LiveSource(live.address)
-        wait(lambda: len(live._viewers) == 2)
+        wait_for(lambda: len(live._viewers) == 2)
         for k in range(300):
             topic.write(k, [float(k)] * 3000)
             time.sleep(0.002)
-        wait(lambda: source.updates and source.newest.rows["/eel_1/truth"][0] == 299.0)
+        wait_for(lambda: source.updates and source.newest.rows["/eel_1/truth"][0] == 299.0)
         assert max(len(viewer.unsent) for viewer in live._viewers) < 200_000, (
             "what a slow client misses was kept"
         )
@@ -113,7 +107,7 @@ def test_stream_closes_the_connection_when_it_receives_noise(live, noise):
     live.start()
     with socket.create_connection(live.address) as peer:
         peer.sendall(noise)
-        peer.settimeout(60)
+        peer.settimeout(LIMIT_S)
         with contextlib.suppress(ConnectionResetError):  # bytes that the stream left unread
             while peer.recv(65536):  # the handshake, then the end
                 pass
@@ -158,7 +152,7 @@ def test_live_source_rejects_a_server_that_is_no_run(reply):
 def test_live_source_reads_messages_that_arrive_with_the_handshake():
     events = {"events": [[10, "armed", {"vehicle": "eel_1"}]], "at": [[0, 10, [1.5]]]}
     source = LiveSource(answering(packed(HELLO) + packed(events)))
-    wait(lambda: source.ended)
+    wait_for(lambda: source.ended)
     assert [event.kind for event in source.events] == ["armed"] and source.newest.rows == {
         "/eel_1/truth": [1.5]
     }
@@ -169,14 +163,14 @@ def test_live_source_lists_repeated_manual_control_once():
     kinds = [sticks] * 5 + [{**sticks, "refused": "not armed"}, {**sticks, "kind": "arm"}] + [sticks] * 5
     commands = [[k, "order", details] for k, details in enumerate(kinds)]
     source = LiveSource(answering(packed(HELLO) + packed({"events": commands})))
-    wait(lambda: source.ended)
+    wait_for(lambda: source.ended)
     assert [event.time_ns for event in source.events] == [0, 5, 6, 7]
 
 
 @pytest.mark.parametrize("reply", [5, [[]], {"at": [[7, 10, [1.5]]]}, {"events": [1]}], ids=str)
 def test_live_source_ends_when_it_receives_nonsense(reply):
     source = LiveSource(answering(packed(HELLO) + packed(reply)))
-    wait(lambda: source.ended)
+    wait_for(lambda: source.ended)
 
 
 def test_stream_accepts_the_longest_mission(live):
@@ -186,7 +180,7 @@ def test_stream_accepts_the_longest_mission(live):
     mission = [*[[1.25, -2.5, 0.75, 10.5]] * (MOST_ITEMS - 1), "hold"]
     source = LiveSource(live.address)
     source.send("eel_1", "mission", mission)
-    wait(lambda: live._commands)
+    wait_for(lambda: live._commands)
     live.poll(0)
     assert sent == [("mission", mission)]
     source.close()
@@ -222,7 +216,7 @@ def test_stream_ignores_commands_from_other_machines(far, noise):
     source._socket.sendall(noise)
     for depth_m in (1.0, 2.0):  # the second is sent after the stream has read again
         topic.write(10, [0.0, 0.0, depth_m])
-        wait(lambda d=depth_m: source.updates and source.newest.rows["/eel_1/truth"][2] == d)
+        wait_for(lambda d=depth_m: source.updates and source.newest.rows["/eel_1/truth"][2] == d)
     assert not far._commands and not source.ended
     source.close()
 
@@ -234,9 +228,9 @@ def test_stream_reports_why_a_fault_was_rejected(live):
     source = LiveSource(live.address)
     assert source.injects_faults
     source.inject_fault("eel_1", "gills")
-    wait(lambda: live._commands)
+    wait_for(lambda: live._commands)
     live.poll(5)
-    wait(lambda: source.events)
+    wait_for(lambda: source.events)
     assert source.events[0].details["refused"] == "eel_1 has no gills"
     source.close()
 

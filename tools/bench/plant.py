@@ -1,7 +1,7 @@
 """Compares the CPU time of the tree engine with MuJoCo and Pinocchio, in the same run.
 
 Ours: RK4 at 1 ms, driven joints follow a travelling wave. dry: without water; buoyant: with hulls only; full: with all
-that the file has. The others get the exported file; PEERS says what they leave out.
+that the file has. The others get the exported file; `PEERS` lists what they leave out.
 """
 
 import importlib.util
@@ -85,7 +85,7 @@ def _has_tree(path: str) -> bool:
 
 
 def cost(model: Model, progress: Callable[[int], None]) -> dict[str, Any]:
-    """Figures of one vehicle; None if a peer is not installed or cannot load it."""
+    """Figures of one vehicle; None if an engine is not installed or cannot load it."""
     spec = model.spec
     ready: dict[str, Callable[[], Work]] = {
         "full": lambda: roll_out(model),
@@ -234,7 +234,7 @@ def _ratio(ours: float | None, theirs: float | None) -> float | None:
 
 
 def show(results: dict[str, dict[str, Any]]) -> None:
-    """Prints a column per vehicle, and what the peers leave out."""
+    """Prints a column per vehicle, and what the other engines leave out."""
     keys = list(next(iter(results.values())))
     output.table([[key, *(result[key] for result in results.values())] for key in keys], ["", *results])
     print("cpu_s_per_s: CPU seconds per simulated second. With a ratio below 1, ours is faster.")

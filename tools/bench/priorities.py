@@ -23,7 +23,7 @@ GROWTH_TICKS = 10_000
 def bench(name: str, overrides: Sequence[str], scenario: str | None, seconds: float) -> dict[str, Any]:
     """Runs a scenario and returns the times of both solvers, us."""
     vehicle, scenario_name, _ = open_scenario(name, list(overrides), scenario or SCENARIO)
-    if vehicle.settings["control"]["kind"] != "chain":
+    if vehicle.settings.control.kind != "chain":
         raise output.UsageError(
             f'{vehicle.name} has no tasks with priorities: its control.kind is not "chain"'
         )

@@ -8,6 +8,8 @@ import random
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any
 
+from caudal.hal.tables.channels import Linear
+from caudal.hal.tables.types import tag_of
 from caudal.tools.calibrate.output import CalibrationFile, add_output
 from caudal.tools.common import options, output
 
@@ -56,30 +58,30 @@ def run(args: argparse.Namespace) -> int:
             "nothing was written, check the probe's wiring"
         )
     for state, count in (("dry", dry), ("wet", wet)):
-        if not sensor["low_count"] <= count <= sensor["high_count"]:
-            allowed = f"{sensor['low_count']} to {sensor['high_count']}"
+        if not sensor.low_count <= count <= sensor.high_count:
+            allowed = f"{sensor.low_count} to {sensor.high_count}"
             raise output.UsageError(
                 f"{state} is {count:.0f} counts, outside low_count to high_count of sensor.{args.sensor} ({allowed}); "
                 "widen these first"
             )
     zero_count = round(dry)
     found: dict[str, tuple[Any, Any]] = {
-        f"sensor.{args.sensor}.zero_count": (sensor["zero_count"], zero_count),
-        f"sensor.{args.sensor}.per_count": (sensor["per_count"], float(f"{1 / (wet - zero_count):.6g}")),
+        f"sensor.{args.sensor}.zero_count": (sensor.zero_count, zero_count),
+        f"sensor.{args.sensor}.per_count": (sensor.per_count, float(f"{1 / (wet - zero_count):.6g}")),
     }
     return file.write(found, f"leak {args.sensor}")
 
 
-def _sensor(file: CalibrationFile, name: str) -> dict[str, Any]:
+def _sensor(file: CalibrationFile, name: str) -> Linear:
     sensor, pi = file.vehicle.sensor(name), file.vehicle.pi
-    if name not in pi["sensor"]:
+    if name not in pi.sensor:
         raise output.UsageError(f"sensor {name} is not fitted (pi.absent); add it to [pi.sensor]")
-    kind = pi["chip"][pi["sensor"][name]["chip"]]["kind"]
+    kind = tag_of(pi.chip[pi.readings[name].chip])
     if kind not in ("ads1115", "line"):
         raise output.UsageError(
             f"sensor {name} is on a {kind}; a probe has to be on an ads1115 or another board's line"
         )
-    if sensor["map"] != "linear" or sensor["unit"] != "1":
+    if not isinstance(sensor, Linear) or sensor.unit != "1":
         raise output.UsageError(f'sensor {name} is not a probe, which has map = "linear" and unit = "1"')
     return sensor
 

@@ -5,8 +5,8 @@ nominal 25 MHz are off by up to several per cent, and so is every pulse of the v
 """
 
 import argparse
-from typing import Any
 
+from caudal.hal.tables.channels import Servo, Thruster, Valve
 from caudal.tools.calibrate.output import CalibrationFile, add_output
 from caudal.tools.common import options, output
 from caudal.tools.config.pi_vehicle import PiVehicle
@@ -42,8 +42,8 @@ def run(args: argparse.Namespace) -> int:
         )
     file = CalibrationFile(args)
     actuator = _actuator(file.vehicle, args.actuator)
-    asked_us = actuator.get("neutral_us", PULSE_US)
-    old_hz = file.vehicle.pi["pulses"]["clock_hz"]
+    asked_us = _pulse_us(actuator)
+    old_hz = file.vehicle.pi.pulses.clock_hz
     if args.measured:
         new_hz = _clock_hz(file.vehicle, asked_us, args.measured)
         return file.write({KEY: (old_hz, new_hz)}, "clock")
@@ -51,8 +51,8 @@ def run(args: argparse.Namespace) -> int:
         _confirm(file.vehicle, actuator, asked_us)
     vehicle = file.vehicle
     for _ in range(ROUNDS):
-        new_hz = _one_round(args, vehicle, actuator["name"], asked_us)
-        if new_hz == vehicle.pi["pulses"]["clock_hz"]:
+        new_hz = _one_round(args, vehicle, actuator.name, asked_us)
+        if new_hz == vehicle.pi.pulses.clock_hz:
             return file.write({KEY: (old_hz, new_hz)}, "clock")
         output.note(f"the oscillator has {new_hz / 1e6:.4g} MHz; measuring again with that")
         vehicle = vehicle.changed({KEY: new_hz})
@@ -62,31 +62,35 @@ def run(args: argparse.Namespace) -> int:
     )
 
 
-def _actuator(vehicle: PiVehicle, name: str | None) -> dict[str, Any]:
-    pulsed = [a for a in vehicle.settings["actuators"] if a["map"] != "valve"]
+def _actuator(vehicle: PiVehicle, name: str | None) -> Servo | Thruster:
+    pulsed = [a for a in vehicle.settings.actuators if not isinstance(a, Valve)]
     actuator = vehicle.actuator(name) if name else pulsed[0] if pulsed else None
-    if actuator is None or actuator["map"] == "valve":
+    if actuator is None or isinstance(actuator, Valve):
         raise output.UsageError(
             "a valve has no pulses to measure; choose a servo or a thruster with --actuator"
         )
-    if not actuator["low_us"] <= actuator.get("neutral_us", PULSE_US) <= actuator["high_us"]:
+    if not actuator.low_us <= _pulse_us(actuator) <= actuator.high_us:
         raise output.UsageError(
-            f"{PULSE_US} us is outside low_us to high_us of {actuator['name']}; choose another --actuator"
+            f"{PULSE_US} us is outside low_us to high_us of {actuator.name}; choose another --actuator"
         )
     return actuator
 
 
-def _confirm(vehicle: PiVehicle, actuator: dict[str, Any], asked_us: int) -> None:
+def _pulse_us(actuator: Servo | Thruster) -> int:
+    return actuator.neutral_us if isinstance(actuator, Thruster) else PULSE_US
+
+
+def _confirm(vehicle: PiVehicle, actuator: Servo | Thruster, asked_us: int) -> None:
     from caudal.tools.calibrate.prompts import confirm
 
-    address = vehicle.pi["pulses"]["address"]
+    address = vehicle.pi.pulses.address
     moves = (
         "With a wrong clock this may not be neutral: THE MOTOR MAY TURN; unplug it or remove its propeller."
-        if actuator["map"] == "thruster"
+        if actuator.map == "thruster"
         else "If its servo is plugged in, it JUMPS to about its middle."
     )
     confirm(
-        f"{actuator['name']} (channel {actuator['port']} of the PCA9685 at 0x{address:02x}) will get pulses of "
+        f"{actuator.name} (channel {actuator.port} of the PCA9685 at 0x{address:02x}) will get pulses of "
         f"{asked_us} us. {moves} Measure the high time of the channel's signal."
     )
 
@@ -113,12 +117,12 @@ def _clock_hz(vehicle: PiVehicle, asked_us: int, measured_us: float) -> int:
     """The oscillator's frequency in Hz from a measured pulse; unchanged if the pulse is right to one step."""
     from caudal.hal.pi.pca9685 import Scale
 
-    pulses = vehicle.pi["pulses"]
+    pulses = vehicle.pi.pulses
     try:
-        scale = Scale(pulses["frequency_hz"], pulses["clock_hz"])
+        scale = Scale(pulses.frequency_hz, pulses.clock_hz)
     except ValueError as error:
         raise vehicle.file.error("pi.pulses", str(error)) from error
-    clock_hz: int = pulses["clock_hz"]
+    clock_hz: int = pulses.clock_hz
     if abs(measured_us - asked_us) <= scale.step_us:
         return clock_hz
     return round(clock_hz * scale.pulse_us(scale.steps(asked_us)) / measured_us)

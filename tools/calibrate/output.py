@@ -43,7 +43,7 @@ class CalibrationFile:
         check_writable(self._path, "--output")
         lines = argparse.Namespace(set=[*args.set])
         if args.output is not None and args.output.exists():
-            options.With([], "set")(None, lines, args.output)  # last, as on the vehicle
+            options.With([], "set")(argparse.ArgumentParser(), lines, args.output)  # last, as on the vehicle
         self.vehicle: PiVehicle = open_pi_vehicle(args.vehicle, lines.set)
 
     def write(self, found: dict[str, tuple[Any, Any]], what: str) -> int:

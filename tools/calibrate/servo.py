@@ -9,6 +9,9 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
+from caudal.hal.tables.channels import Servo
 from caudal.tools.calibrate.output import CalibrationFile, add_output
 from caudal.tools.common import options, output
 from caudal.tools.config.pi_vehicle import PiVehicle
@@ -42,10 +45,10 @@ def run(args: argparse.Namespace) -> int:
 
     file = CalibrationFile(args)
     servo = file.vehicle.actuator(args.actuator)
-    if servo["map"] != "servo":
-        raise output.UsageError(f"{args.actuator} is a {servo['map']}, not a servo")
+    if not isinstance(servo, Servo):
+        raise output.UsageError(f"{args.actuator} is a {servo.map}, not a servo")
     confirm(
-        f"{args.actuator} (channel {servo['port']}) will JUMP to {servo['centre_us'] + servo['trim_us']} us, then move "
+        f"{args.actuator} (channel {servo.port}) will JUMP to {servo.centre_us + servo.trim_us} us, then move "
         f"slowly by up to {args.spread} us to each side. All other actuators are off. Keep hands and hoses clear."
     )
     with Stand(file.vehicle, args.on) as stand:
@@ -54,39 +57,41 @@ def run(args: argparse.Namespace) -> int:
         joint.turn(args.spread)
         joint.find_ends()
     _warn(joint)
-    found = {f"actuator.{args.actuator}.{key}": (servo[key], value) for key, value in joint.found.items()}
+    found = {
+        f"actuator.{args.actuator}.{key}": (getattr(servo, key), value) for key, value in joint.found.items()
+    }
     return file.write(found, f"servo {args.actuator}")
 
 
 class Joint:
     """One servo on the stand; `found` holds the values so far, each valid in the vehicle file."""
 
-    def __init__(self, vehicle: PiVehicle, servo: dict[str, Any], stand: "Stand") -> None:
+    def __init__(self, vehicle: PiVehicle, servo: Servo, stand: "Stand") -> None:
         self.servo = servo
         self.found: dict[str, Any] = {}
         self._vehicle = vehicle
         self._stand = stand
-        self._zero_us = servo["centre_us"] + servo["trim_us"]
+        self._zero_us = servo.centre_us + servo.trim_us
         self._sides_us = (self._zero_us, self._zero_us)
 
     def straighten(self) -> None:
         """Finds trim_us: the person nudges the joint until it is straight."""
-        low_us, high_us = self.servo["low_us"], self.servo["high_us"]
+        low_us, high_us = self.servo.low_us, self.servo.high_us
 
         def refuses(pulse_us: int) -> str | None:
             if not low_us < pulse_us < high_us:
                 return f"{pulse_us} us is outside low_us to high_us, {low_us} to {high_us}"
-            return self._refuses(trim_us=pulse_us - self.servo["centre_us"])
+            return self._refuses(trim_us=pulse_us - self.servo.centre_us)
 
         self._move(self._zero_us)
         self._zero_us = self._nudged(self._zero_us, "straight", 100, refuses)
-        self.found["trim_us"] = self._zero_us - self.servo["centre_us"]
+        self.found["trim_us"] = self._zero_us - self.servo.centre_us
 
     def turn(self, spread_us: int) -> None:
         """Finds us_per_rad and direction from two angles, `spread_us` to both sides."""
         from caudal.tools.calibrate.prompts import number
 
-        room_us = min(self._zero_us - self.servo["low_us"], self.servo["high_us"] - self._zero_us)
+        room_us = min(self._zero_us - self.servo.low_us, self.servo.high_us - self._zero_us)
         if room_us < min(spread_us, LEAST_SPREAD_US):
             raise output.UsageError(
                 f"straight is {room_us} us from an end stop; correct low_us or high_us first"
@@ -123,7 +128,7 @@ class Joint:
         self._move(self._zero_us)
 
     def find_ends(self) -> None:
-        """Finds low_us and high_us, if the person wants: nudges the joint until it is at its end stops."""
+        """Finds low_us and high_us, if the user chooses to: nudges the joint until it is at its end stops."""
         from caudal.tools.calibrate.prompts import ask
 
         if ask("Type yes to find the end stops too, or press Enter to keep them:") != "yes":
@@ -159,23 +164,23 @@ class Joint:
                 output.note(problem)
 
     def _move(self, pulse_us: int) -> None:
-        self._stand.move(self.servo["name"], pulse_us)
+        self._stand.move(self.servo.name, pulse_us)
 
     def _refuses(self, **values: Any) -> str | None:
         together = {**self.found, **values}
         return self._vehicle.refuses(
-            {f"actuator.{self.servo['name']}.{key}": value for key, value in together.items()}
+            {f"actuator.{self.servo.name}.{key}": value for key, value in together.items()}
         )
 
 
 def _warn(joint: Joint) -> None:
     """Warns of angles that the vehicle file allows but the end stops do not."""
-    servo = {**joint.servo, **joint.found}
-    zero_us = servo["centre_us"] + servo["trim_us"]
+    servo = replace(joint.servo, **joint.found)
+    zero_us = servo.centre_us + servo.trim_us
     for key in ("min_rad", "max_rad"):
-        pulse_us = zero_us + servo["direction"] * servo["us_per_rad"] * servo[key]
-        if not servo["low_us"] - 1 <= pulse_us <= servo["high_us"] + 1:
-            ends = f"{servo['low_us']} to {servo['high_us']} us"
+        pulse_us = zero_us + servo.direction * servo.us_per_rad * getattr(servo, key)
+        if not servo.low_us - 1 <= pulse_us <= servo.high_us + 1:
+            ends = f"{servo.low_us} to {servo.high_us} us"
             output.note(
-                f"{key}, {servo[key]:g} rad, would be {pulse_us:.0f} us, beyond {ends}: it cannot be reached"
+                f"{key}, {getattr(servo, key):g} rad, would be {pulse_us:.0f} us, beyond {ends}: it cannot be reached"
             )

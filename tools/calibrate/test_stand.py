@@ -15,6 +15,8 @@ from caudal.hal.emulated.wiring import feeds
 from caudal.hal.pi.build import build_driver
 from caudal.hal.pi.bus import I2cBus
 from caudal.hal.pi.pca9685 import Scale, registers
+from caudal.hal.tables.channels import Thruster
+from caudal.hal.tables.pi import Ads1115
 from caudal.tools.calibrate.shutdown import stop_signals
 from caudal.tools.common.output import UsageError
 from caudal.tools.config.pi_vehicle import PiVehicle, open_parts
@@ -30,19 +32,19 @@ class Stand:
     """`with Stand(vehicle, on) as stand:` starts the driver; there are no pulses before `pulse` or `move`."""
 
     def __init__(self, vehicle: PiVehicle, on: str) -> None:
-        pulses = vehicle.pi["pulses"]
+        pulses = vehicle.pi.pulses
         self._settings = vehicle.settings
         self._pi = vehicle.pi
         self._parts = open_parts(on, vehicle.pi)
         self._emulated = on != "pi"
         try:
-            self.scale = Scale(pulses["frequency_hz"], pulses["clock_hz"])
-            self._driver = build_driver(self._settings, self._pi, self._settings["rate_hz"], self._parts)
+            self.scale = Scale(pulses.frequency_hz, pulses.clock_hz)
+            self._driver = build_driver(self._settings, self._pi, self._settings.rate_hz, self._parts)
         except ValueError as error:
             raise vehicle.file.error("pi.pulses", str(error)) from error
-        self._bus = I2cBus(lambda: self._parts.smbus(pulses["bus"]), f"i2c-{pulses['bus']}")
-        self._index = {a["name"]: i for i, a in enumerate(self._settings["actuators"])}
-        self._sensor = {s["name"]: i for i, s in enumerate(self._settings["sensors"])}
+        self._bus = I2cBus(lambda: self._parts.smbus(pulses.bus), f"i2c-{pulses.bus}")
+        self._index = {a.name: i for i, a in enumerate(self._settings.actuators)}
+        self._sensor = {s.name: i for i, s in enumerate(self._settings.sensors)}
         self._outputs = [0] * len(self._index)
         self._neutral: dict[int, int] = {}  # of the motors that were pulsed
         self._now_us = 0
@@ -74,10 +76,10 @@ class Stand:
     def pulse(self, name: str, pulse_us: int) -> None:
         """Pulses one actuator only, and waits until the chip holds the pulse; a UsageError if it does not."""
         index = self._send(name, pulse_us)
-        actuator = self._settings["actuators"][index]
+        actuator = self._settings.actuators[index]
         wanted = registers(self.scale.steps(pulse_us))
         waited_s = 0.0
-        while self._held(actuator["port"]) != wanted:
+        while self._held(actuator.port) != wanted:
             if waited_s >= PATIENCE_S:
                 raise UsageError(f"no pulse for {name}: {self._reason()}; see caudal probe")
             self.wait(TICK_S)
@@ -124,7 +126,7 @@ class Stand:
 
     def read_si(self, name: str, seconds: float) -> float | None:
         """Mean of a sensor's valid readings in this time, in its SI unit; None if there are none."""
-        sensor_map = build_sensor_map(self._settings["sensors"][self._sensor[name]])
+        sensor_map = build_sensor_map(self._settings.sensors[self._sensor[name]])
         values = [sensor_map.to_si(count) for count in self.read(name, seconds) if sensor_map.valid(count)]
         return fmean(values) if values else None
 
@@ -134,9 +136,7 @@ class Stand:
 
     def emulated_pulse_us(self, name: str) -> float:
         """The pulse at the emulated chip's pin, by its own oscillator."""
-        pulse_us: float = self._parts.pulses.pulses_us()[
-            self._settings["actuators"][self._index[name]]["port"]
-        ]
+        pulse_us: float = self._parts.pulses.pulses_us()[self._settings.actuators[self._index[name]].port]
         return pulse_us
 
     @property
@@ -146,9 +146,9 @@ class Stand:
 
     def _send(self, name: str, pulse_us: int) -> int:
         index = self._index[name]
-        actuator = self._settings["actuators"][index]
-        if actuator["map"] == "thruster":
-            self._neutral[index] = actuator["neutral_us"]
+        actuator = self._settings.actuators[index]
+        if actuator.map == "thruster":
+            self._neutral[index] = actuator.neutral_us
         self._outputs = [0] * len(self._outputs)
         self._outputs[index] = pulse_us
         self._driver.write(self._outputs)
@@ -156,7 +156,7 @@ class Stand:
 
     def _held(self, channel: int) -> bytes:
         try:
-            return self._bus.write_read(self._pi["pulses"]["address"], bytes((_LED0 + 4 * channel,)), 4)
+            return self._bus.write_read(self._pi.pulses.address, bytes((_LED0 + 4 * channel,)), 4)
         except OSError:
             return b""
 
@@ -175,12 +175,12 @@ class Stand:
     def _first_counts(self) -> list[int | None]:
         """Counts of batteries at their nominal voltage, of converters 0, of others none."""
         counts: list[int | None] = [None] * len(self._sensor)
-        for name, place in self._pi["sensor"].items():
-            if self._pi["chip"][place["chip"]]["kind"] == "ads1115":
+        for name, reading in self._pi.readings.items():
+            if isinstance(self._pi.chip[reading.chip], Ads1115):
                 counts[self._sensor[name]] = 0
-        for actuator in self._settings["actuators"]:
-            battery = actuator.get("battery")
-            if battery:
-                sensor = self._settings["sensors"][self._sensor[battery]]
-                counts[self._sensor[battery]] = build_sensor_map(sensor).to_count(actuator["nominal_v"])
+        for actuator in self._settings.actuators:
+            if isinstance(actuator, Thruster) and actuator.battery:
+                battery = actuator.battery
+                sensor = self._settings.sensors[self._sensor[battery]]
+                counts[self._sensor[battery]] = build_sensor_map(sensor).to_count(actuator.nominal_v)
         return counts

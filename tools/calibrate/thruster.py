@@ -9,8 +9,9 @@ import csv
 import io
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from caudal.hal.tables.channels import Thruster
 from caudal.tools.calibrate.output import check_writable
 from caudal.tools.common import options, output
 from caudal.tools.config.pi_vehicle import open_pi_vehicle
@@ -62,19 +63,19 @@ def run(args: argparse.Namespace) -> int:
         raise output.UsageError(f"--points {args.points}: caudal thrust needs {FEWEST} or more")
     vehicle = open_pi_vehicle(args.vehicle, args.set)
     thruster = vehicle.actuator(args.actuator)
-    if thruster["map"] != "thruster":
-        raise output.UsageError(f"{args.actuator} is a {thruster['map']}, not a thruster")
+    if not isinstance(thruster, Thruster):
+        raise output.UsageError(f"{args.actuator} is a {thruster.map}, not a thruster")
     path = args.write or Path("runs") / f"{args.actuator}-thrust.csv"
     column = f"force_{args.unit}"
     before = _existing(path, column)
-    pulses_us = points(thruster["low_us"], thruster["neutral_us"], thruster["high_us"], args.points)
+    pulses_us = points(thruster.low_us, thruster.neutral_us, thruster.high_us, args.points)
     confirm(
-        f"{args.actuator} (channel {thruster['port']}) WILL TURN WITH FULL THRUST: {len(pulses_us)} pulses from "
-        f"{thruster['low_us']} to {thruster['high_us']} us, {args.seconds:g} s each. "
+        f"{args.actuator} (channel {thruster.port}) WILL TURN WITH FULL THRUST: {len(pulses_us)} pulses from "
+        f"{thruster.low_us} to {thruster.high_us} us, {args.seconds:g} s each. "
         "Is it under water, fixed, and are hands clear?"
     )
     with Stand(vehicle, args.on) as stand:
-        stand.pulse(args.actuator, thruster["neutral_us"])
+        stand.pulse(args.actuator, thruster.neutral_us)
         ask("Neutral. Press Enter when the speed controller is ready (after its last beep):")
         volts = _volts(stand, thruster)
         forces = []
@@ -94,7 +95,7 @@ def points(low_us: int, neutral_us: int, high_us: int, count: int) -> list[int]:
 
 
 def _measure(
-    stand: "Stand", args: argparse.Namespace, thruster: dict[str, Any], pulse_us: int, where: str
+    stand: "Stand", args: argparse.Namespace, thruster: Thruster, pulse_us: int, where: str
 ) -> float:
     """The force at one pulse; the motor is at neutral before the person types."""
     from caudal.tools.calibrate.prompts import ask, number
@@ -104,7 +105,7 @@ def _measure(
     while True:
         stand.pulse(args.actuator, pulse_us)
         stand.wait(args.seconds)
-        stand.pulse(args.actuator, thruster["neutral_us"])
+        stand.pulse(args.actuator, thruster.neutral_us)
         stand.wait(REST_S)
         prompt = f"Force in {args.unit}, in the direction of long pulses positive (Enter to run it again):"
         force = number(prompt, -most, most, empty=math.nan)
@@ -112,16 +113,16 @@ def _measure(
             return force
 
 
-def _volts(stand: "Stand", thruster: dict[str, Any]) -> float:
+def _volts(stand: "Stand", thruster: Thruster) -> float:
     """The battery's voltage, from its sensor or typed."""
     from caudal.tools.calibrate.prompts import number
 
-    read_v = stand.read_si(thruster["battery"], READ_S) if thruster["battery"] else None
+    read_v = stand.read_si(thruster.battery, READ_S) if thruster.battery else None
     if read_v is None:
         return number("Battery voltage in V:", 1, 1000)
     volts = round(read_v, 1)
     return number(
-        f"Battery voltage in V (Enter for {volts:g}, as {thruster['battery']} reads):", 1, 1000, empty=volts
+        f"Battery voltage in V (Enter for {volts:g}, as {thruster.battery} reads):", 1, 1000, empty=volts
     )
 
 
@@ -161,11 +162,11 @@ def _write(path: Path, before: str, column: str, volts: float, rows: list[tuple[
 def _show(
     args: argparse.Namespace,
     path: Path,
-    thruster: dict[str, Any],
+    thruster: Thruster,
     volts: float,
     rows: list[tuple[int, float]],
 ) -> None:
-    neutral = f" --neutral {thruster['neutral_us']}" if thruster["neutral_us"] != 1500 else ""
+    neutral = f" --neutral {thruster.neutral_us}" if thruster.neutral_us != 1500 else ""
     following = f"caudal thrust {path}{neutral}"
     forces = [force for _, force in rows]
     result = {

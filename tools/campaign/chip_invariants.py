@@ -7,6 +7,8 @@ recovers    readings and pulses come back, and no device stays lost
 
 from collections import deque
 
+from caudal.hal.tables.pi import OnBus
+from caudal.hal.tables.types import tag_of
 from caudal.tools.campaign.invariants import Violations
 from caudal.tools.config.vehicle import Vehicle
 from caudal.tools.faults.kinds import Fault
@@ -24,7 +26,7 @@ IMMUNE = {  # chips that a kind has no effect on
 
 def immune(vehicle: Vehicle, kind: str, target: str) -> bool:
     """Has this kind of fault no effect on this chip?"""
-    chips = {"pulses": "pca9685"} | {name: chip["kind"] for name, chip in chips_of(vehicle)["chip"].items()}
+    chips = {"pulses": "pca9685"} | {name: tag_of(chip) for name, chip in chips_of(vehicle).chip.items()}
     return chips.get(target, "") in IMMUNE.get(kind, ())
 
 
@@ -35,18 +37,19 @@ class ChipInvariants:
         pi = chips_of(vehicle)
         self._instance = instance
         self._fault = fault
-        self._rate_hz: int = vehicle.settings["rate_hz"]
+        self._rate_hz: int = vehicle.settings.rate_hz
         self.violations = Violations()
         self.reason = ""
         self.pulses_back_s = 0.0
-        names = [sensor["name"] for sensor in vehicle.settings["sensors"]]
+        names = [sensor.name for sensor in vehicle.settings.sensors]
         hit = {
             name
-            for name, chip in pi["chip"].items()
-            if name == fault.target or (fault.target == "bus" and chip.get("bus") == pi["pulses"]["bus"])
+            for name, chip in pi.chip.items()
+            if name == fault.target
+            or (fault.target == "bus" and isinstance(chip, OnBus) and chip.bus == pi.pulses.bus)
         }
         able = {name for name in hit if not immune(vehicle, fault.kind.name, name)}
-        self._hit = [i for i, name in enumerate(names) if pi["sensor"].get(name, {}).get("chip") in able]
+        self._hit = [i for i, name in enumerate(names) if (r := pi.readings.get(name)) and r.chip in able]
         self._names = names
         # the last second's
         self._counted: list[deque[int | None]] = [deque([None], maxlen=self._rate_hz) for _ in names]

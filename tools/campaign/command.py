@@ -118,8 +118,8 @@ def cases_for(args: argparse.Namespace) -> list[Case]:
     """The cases to run, with a single vehicle in the world."""
     vehicle, scenario, settings = open_scenario(args.vehicle, args.set, args.scenario)
     overrides = list(args.set)
-    if vehicle.worlds[settings["world"]].vehicles > 1:
-        overrides.append(f"world.{settings['world']}.vehicles=1")
+    if vehicle.worlds[settings.world].vehicles > 1:
+        overrides.append(f"world.{settings.world}.vehicles=1")
         vehicle, _, _ = open_scenario(args.vehicle, overrides, scenario)
     base = Case(args.vehicle, tuple(overrides), scenario, args.seed, args.seconds, ())
     cases = plan(vehicle, base, args.runs, args.kind)
@@ -181,7 +181,7 @@ def _process() -> ProcessPoolExecutor:
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker on another machine needs besides its cases."""
+    """What a worker on another machine needs in addition to its cases."""
 
     vehicle: str
     text: str

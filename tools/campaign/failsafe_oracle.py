@@ -10,8 +10,11 @@ import math
 from typing import Any
 
 from caudal.hal.core.fixed_point import ONE
+from caudal.hal.tables.channels import Linear, Points
 from caudal.onboard.core import modes
 from caudal.onboard.core.loop import Loop
+from caudal.onboard.tables.failsafe import Implausible, NotFollowing, RuleTable
+from caudal.onboard.tables.read import Settings
 from caudal.tools.campaign.feedback_oracle import ABSENT, PRESENT, UNKNOWN, UNSURE, FeedbackOracle
 from caudal.tools.campaign.position_oracle import PositionOracle
 
@@ -29,15 +32,15 @@ def _above(value: float, limit: float, near: float = NEAR) -> int:
 class LoopInputs:
     """What one loop has received so far: readings with their ages, commands, lateness; and its set-points."""
 
-    def __init__(self, settings: dict[str, Any]) -> None:
-        self.rate_hz: int = settings["rate_hz"]
-        self._sensors = {s["name"]: i for i, s in enumerate(settings["sensors"])}
-        self._maps = [_Linear(s) if s["map"] == "linear" else _Table(s) for s in settings["sensors"]]
-        self._max_age = [math.floor(s["max_age_s"] * self.rate_hz + 0.5) for s in settings["sensors"]]
+    def __init__(self, settings: Settings) -> None:
+        self.rate_hz: int = settings.rate_hz
+        self._sensors = {s.name: i for i, s in enumerate(settings.sensors)}
+        self._maps = [_Linear(s) if isinstance(s, Linear) else _Table(s) for s in settings.sensors]
+        self._max_age = [math.floor(s.max_age_s * self.rate_hz + 0.5) for s in settings.sensors]
         self._age = [NEVER] * len(self._maps)
         self._values = [0.0] * len(self._maps)
-        self.channels: list[dict[str, Any]] = settings["actuators"]
-        self._actuators = {channel["name"]: i for i, channel in enumerate(self.channels)}
+        self.channels = settings.actuators
+        self._actuators = {channel.name: i for i, channel in enumerate(self.channels)}
         self._set_points: list[int | None] = [None] * len(self.channels)  # in the tick before
         self._set_points_now = self._set_points
         self.none = True
@@ -108,17 +111,17 @@ class LoopInputs:
 
 
 class _Linear:
-    def __init__(self, s: dict[str, Any]) -> None:
-        self.low, self.high = s["low_count"], s["high_count"]
-        self._zero, self._slope = s["zero_count"], s["per_count"]
+    def __init__(self, s: Linear) -> None:
+        self.low, self.high = s.low_count, s.high_count
+        self._zero, self._slope = s.zero_count, s.per_count
 
     def value(self, count: int) -> float:
         return float((count - self._zero) * self._slope)
 
 
 class _Table:
-    def __init__(self, s: dict[str, Any]) -> None:
-        self._points: list[tuple[int, float]] = list(zip(s["counts"], s["values"], strict=True))
+    def __init__(self, s: Points) -> None:
+        self._points: list[tuple[int, float]] = list(zip(s.counts, s.values, strict=True))
         self.low, self.high = self._points[0][0], self._points[-1][0]
 
     def value(self, count: int) -> float:
@@ -131,15 +134,17 @@ class _Table:
 class TriggerOracle:
     """Decides after each tick whether the trigger condition of one failsafe rule is present."""
 
-    def __init__(self, settings: dict[str, Any], inputs: LoopInputs) -> None:
-        self._s, self._inputs = settings, inputs
-        self._evaluate = getattr(self, "_" + settings["trigger"])
-        pairs: list[tuple[str, str]] = settings.get("pairs", [])
-        self._pairs = [_Pair(inputs, angle, rate, settings["limit_rad"]) for angle, rate in pairs]
+    def __init__(self, settings: RuleTable, inputs: LoopInputs) -> None:
+        self._s: Any = settings  # the Struct of its trigger
+        self._inputs = inputs
+        self._evaluate = getattr(self, "_" + settings.trigger)
+        self._pairs = []
+        if isinstance(settings, Implausible):
+            self._pairs = [_Pair(inputs, angle, rate, settings.limit_rad) for angle, rate in settings.pairs]
         self._feedback = [
             FeedbackOracle(channel, inputs)
             for channel in inputs.channels
-            if channel["name"] in settings.get("actuators", ()) and channel["feedback"]
+            if isinstance(settings, NotFollowing) and channel.name in settings.actuators and channel.feedback
         ]
         self._averages = dict.fromkeys(("x_nis", "y_nis", "depth_nis", "heading_nis"), 1.0)
 
@@ -155,47 +160,47 @@ class TriggerOracle:
         return PRESENT if self._inputs.bad_command else ABSENT
 
     def _overrun(self, loop: Loop) -> int:
-        return _above(self._inputs.late_us, self._s["limit_ticks"] * 1e6 / self._inputs.rate_hz)
+        return _above(self._inputs.late_us, self._s.limit_ticks * 1e6 / self._inputs.rate_hz)
 
     def _stalled(self, loop: Loop) -> int:
-        return _above(self._inputs.late_us, self._s["limit_s"] * 1e6)
+        return _above(self._inputs.late_us, self._s.limit_s * 1e6)
 
     def _reading_lost(self, loop: Loop) -> int:
-        return PRESENT if any(self._inputs.reading(name) is None for name in self._s["sensors"]) else ABSENT
+        return PRESENT if any(self._inputs.reading(name) is None for name in self._s.sensors) else ABSENT
 
     def _silence(self, loop: Loop) -> int:
         return PRESENT if self._inputs.none else ABSENT
 
     def _outside(self, loop: Loop) -> int:
         found = ABSENT
-        for value in map(self._inputs.reading, self._s["sensors"]):
+        for value in map(self._inputs.reading, self._s.sensors):
             if value is not None:
-                if self._s["low"] is not None:
-                    found = max(found, _above(-value, -self._s["low"]))
-                if self._s["high"] is not None:
-                    found = max(found, _above(value, self._s["high"]))
+                if self._s.low is not None:
+                    found = max(found, _above(-value, -self._s.low))
+                if self._s.high is not None:
+                    found = max(found, _above(value, self._s.high))
         return self._or_unknown(found)
 
     def _tilted(self, loop: Loop) -> int:
-        angles = [abs(value) for value in map(self._inputs.reading, self._s["sensors"]) if value is not None]
-        found = max((_above(angle, math.radians(self._s["limit_deg"])) for angle in angles), default=ABSENT)
+        angles = [abs(value) for value in map(self._inputs.reading, self._s.sensors) if value is not None]
+        found = max((_above(angle, math.radians(self._s.limit_deg)) for angle in angles), default=ABSENT)
         return self._or_unknown(found)
 
     def _or_unknown(self, found: int) -> int:
-        return UNKNOWN if found == ABSENT and self._inputs.timed_out(self._s["sensors"]) else found
+        return UNKNOWN if found == ABSENT and self._inputs.timed_out(self._s.sensors) else found
 
     def _implausible(self, loop: Loop) -> int:
         return max(pair.check() for pair in self._pairs)
 
     def _inconsistent(self, loop: Loop) -> int:
-        share = 1 / (self._s["average_s"] * self._inputs.rate_hz)
+        share = 1 / (self._s.average_s * self._inputs.rate_hz)
         for field, average in self._averages.items():
             nis = getattr(loop.state.estimate, field)
             if nis is not None:
                 surprise = min(nis, 100.0) if nis == nis else 100.0
                 self._averages[field] = average + (surprise - average) * share
         clear = ABSENT if self._inputs.before_faults else self._inputs.position.wild()
-        return clear or _above(max(self._averages.values()), self._s["limit_nis"], SUM_NEAR)
+        return clear or _above(max(self._averages.values()), self._s.limit_nis, SUM_NEAR)
 
     def _astray(self, loop: Loop) -> int:
         found = ABSENT
@@ -204,12 +209,12 @@ class TriggerOracle:
             if at_m is not None:
                 if at_m != at_m:
                     return UNSURE  # NaN breaks an invariant of its own
-                beyond = max(_above(at_m, self._s["high_m"][k]), _above(-at_m, -self._s["low_m"][k]))
+                beyond = max(_above(at_m, self._s.high_m[k]), _above(-at_m, -self._s.low_m[k]))
                 found = max(found, beyond)
-        return self._inputs.position.outside(self._s["low_m"], self._s["high_m"]) or found
+        return self._inputs.position.outside(self._s.low_m, self._s.high_m) or found
 
     def _pilot_lost(self, loop: Loop) -> int:
-        limit = int(self._s["limit_s"] * self._inputs.rate_hz)
+        limit = int(self._s.limit_s * self._inputs.rate_hz)
         return (
             PRESENT
             if self._inputs.asked == modes.MANUAL and self._inputs.manual_input_age > limit
@@ -217,7 +222,7 @@ class TriggerOracle:
         )
 
     def _station_lost(self, loop: Loop) -> int:
-        limit = int(self._s["limit_s"] * self._inputs.rate_hz)
+        limit = int(self._s.limit_s * self._inputs.rate_hz)
         return PRESENT if limit < self._inputs.station_age < NEVER else ABSENT
 
     def _mode_unable(self, loop: Loop) -> int:
@@ -229,7 +234,7 @@ class TriggerOracle:
         return max([feedback.check() for feedback in self._feedback], default=ABSENT)
 
     def _host(self, loop: Loop) -> int:
-        return PRESENT if self._inputs.host.get(self._s["word"]) else ABSENT
+        return PRESENT if self._inputs.host.get(self._s.word) else ABSENT
 
 
 class _Pair:

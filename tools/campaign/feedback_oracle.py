@@ -6,7 +6,9 @@ a lower and an upper bound: an actuator must be marked, may be marked, or is not
 """
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from caudal.hal.tables.channels import Actuator, Thruster
 
 if TYPE_CHECKING:
     from caudal.tools.campaign.failsafe_oracle import LoopInputs
@@ -18,22 +20,22 @@ BACK = 8  # ticks on target take back one that was off
 TRUST = 4  # it has to follow for this part of found_s to be unmarked...
 AWAY = 1.5  # ...at so many times its tolerance from where it was stuck
 CURVE = 0.25  # of its thrust: uncertainty of a thruster's curve
-ROUND = 0.5 / 1024  # of a lag's share, kept in ten bits
+ROUND = 0.5 / 1024  # of a lag's share, which has ten bits
 CUT = 2e-3  # of a step that is too large to be multiplied whole
 GRAIN = 1 / 8192  # of a set-point, in its unit
-NEAR = 0.01  # of the tolerance: a sensor's slope is kept in a few bits
+NEAR = 0.01  # of the tolerance: a sensor's slope has a few bits
 
 
 class FeedbackOracle:
     """Decides after each tick whether one actuator with feedback follows its set-point."""
 
-    def __init__(self, channel: dict[str, Any], inputs: "LoopInputs") -> None:
-        self._inputs, self._name, self._sensor = inputs, channel["name"], channel["feedback"]
-        self._limp = channel["map"] == "servo"  # while it is off: it may be anywhere
-        self._turn_n_s2 = channel["turn_n_s2"] if channel["map"] == "thruster" else None
-        self._share = 1 - math.exp(-1 / (inputs.rate_hz * max(channel["lag_s"], 1e-4)))
-        self._tolerance = channel["off_" + UNITS[channel["map"]]]
-        found = max(1, math.floor(channel["found_s"] * inputs.rate_hz + 0.5))
+    def __init__(self, channel: Actuator, inputs: "LoopInputs") -> None:
+        self._inputs, self._name, self._sensor = inputs, channel.name, channel.feedback
+        self._limp = channel.map == "servo"  # while it is off: it may be anywhere
+        self._turn_n_s2 = channel.turn_n_s2 if isinstance(channel, Thruster) else None
+        self._share = 1 - math.exp(-1 / (inputs.rate_hz * max(channel.lag_s or 0.0, 1e-4)))
+        self._tolerance = getattr(channel, "off_" + UNITS[channel.map])
+        found = max(1, math.floor((channel.found_s or 0.0) * inputs.rate_hz + 0.5))
         self._limit, self._trust = found * BACK, max(found // TRUST, 1)
         self._expected: float | None = None
         self._doubt = 0.0  # what `expected` may be off by

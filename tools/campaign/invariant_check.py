@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from caudal.hal.errors import CaudalError
+from caudal.hal.tables.channels import Servo
 from caudal.onboard.core.failsafe import HOLD
 from caudal.onboard.core.loop import Loop
 from caudal.onboard.log.reader import Log, LogError
 from caudal.onboard.run.replay import replay
 from caudal.onboard.run.session import Session
+from caudal.onboard.tables.read import Settings
 from caudal.tools.campaign.invariants import Invariants, Violation, Violations, device_limits
 from caudal.tools.faults.kinds import PI_CHIPS, Fault
 from caudal.tools.simulate.simulation import Simulation
@@ -53,7 +55,7 @@ class InvariantCheck:
         state = loop.state
         safe = loop.fault is not None or not state.armed or state.action >= HOLD
         if self.to_safe_s is None and safe and time_ns >= self._began_ns:
-            self.to_safe_s = (time_ns - self._began_ns) / 1e9 + 1 / self._settings["rate_hz"]
+            self.to_safe_s = (time_ns - self._began_ns) / 1e9 + 1 / self._settings.rate_hz
 
     def _stepped(self) -> None:
         """After each step of the simulation."""
@@ -169,12 +171,12 @@ class InvariantCheck:
 class _LinkInvariants:
     """Checks what the plant side of a HIL link writes to the actuators: limits, slew of servos, off without a link."""
 
-    def __init__(self, settings: dict[str, Any]) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.violations = Violations()
-        self._actuators = settings["actuators"]
-        rate_hz = settings["rate_hz"]
+        self._actuators = settings.actuators
+        rate_hz = settings.rate_hz
         self._steps = [
-            s["slew_rad_s"] * s["us_per_rad"] / rate_hz + 1 if s["map"] == "servo" else None
+            s.slew_rad_s * s.us_per_rad / rate_hz + 1 if isinstance(s, Servo) else None
             for s in self._actuators
         ]
         self._last = [0] * len(self._actuators)
@@ -185,10 +187,10 @@ class _LinkInvariants:
         for k, (s, pulse) in enumerate(zip(self._actuators, instance.outputs, strict=True)):
             low, high = device_limits(s)
             if pulse and not low <= pulse <= high:
-                self._violated("limits", f"{s['name']} gets {pulse}")
+                self._violated("limits", f"{s.name} gets {pulse}")
             step, last = self._steps[k], self._last[k]
             if step and pulse and last and abs(pulse - last) > step:
-                self._violated("slew", f"{s['name']} gets {pulse} us after {last}")
+                self._violated("slew", f"{s.name} gets {pulse} us after {last}")
             self._last[k] = pulse or last
         if instance.gone and any(instance.outputs):
             self._violated("safe", "pulses go out, though the controller is gone")

@@ -15,10 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from caudal.hal.core.fixed_point import ONE
+from caudal.hal.tables.channels import Actuator, Servo, Valve
 from caudal.onboard.core import modes
 from caudal.onboard.core.failsafe import ACTIONS, DISARM, DROP, HOLD, NEUTRAL, SLOW, SURFACE
 from caudal.onboard.core.loop import Loop
 from caudal.onboard.core.state import Estimate
+from caudal.onboard.tables.failsafe import RuleTable
+from caudal.onboard.tables.read import Settings
 from caudal.tools.campaign.failsafe_oracle import LoopInputs, TriggerOracle
 from caudal.tools.campaign.feedback_oracle import ABSENT, PRESENT, UNKNOWN
 
@@ -50,11 +53,11 @@ class Violations(list[Violation]):
 class _ExpectedRule:
     """One failsafe rule as it should be."""
 
-    def __init__(self, settings: dict[str, Any], inputs: LoopInputs) -> None:
-        self.name, self.action, self.latched = settings["name"], settings["action"], settings["latched"]
+    def __init__(self, settings: RuleTable, inputs: LoopInputs) -> None:
+        self.name, self.action, self.latched = settings.name, settings.action, settings.latched
         self.trigger = TriggerOracle(settings, inputs)
-        self.delay = math.floor(settings["delay_s"] * inputs.rate_hz + 0.5)
-        self.clear = math.floor(settings["clear_s"] * inputs.rate_hz + 0.5)
+        self.delay = math.floor(settings.delay_s * inputs.rate_hz + 0.5)
+        self.clear = math.floor(settings.clear_s * inputs.rate_hz + 0.5)
         self.present = self.absent = 0  # for how many ticks its trigger condition certainly has been
         self.maybe_present = self.maybe_absent = 0
         self.active = False
@@ -71,35 +74,35 @@ class _ExpectedRule:
 class Invariants:
     """Checks one loop. `bugs`: are stages made to fail on purpose."""
 
-    def __init__(self, settings: dict[str, Any], loop: Loop, bugs: bool = False) -> None:
+    def __init__(self, settings: Settings, loop: Loop, bugs: bool = False) -> None:
         self.violations = Violations()
         self.changes: list[tuple[int, str, bool]] = []  # tick, rule, active
         # by rule, ticks behind its delay
-        self.worst_late: dict[str, int] = dict.fromkeys((row["name"] for row in settings["failsafes"]), 0)
+        self.worst_late: dict[str, int] = dict.fromkeys((row.name for row in settings.failsafes), 0)
         self.fault_tick: int | None = None
         self._settings, self._bugs = settings, bugs
-        rate_hz = settings["rate_hz"]
+        rate_hz = settings.rate_hz
         self._inputs = LoopInputs(settings)
-        self._rules = [_ExpectedRule(row, self._inputs) for row in settings["failsafes"]]
+        self._rules = [_ExpectedRule(row, self._inputs) for row in settings.failsafes]
         board = loop.board
         rests = [0 if a.safe is None else a.safe for a in board.actuators]
         self._rest = [min(max(rest, a.low), a.high) for rest, a in zip(rests, board.actuators, strict=True)]
         self._last: list[int] = list(self._rest)
         self._step: list[float] = [max(1.0, a.slew / rate_hz) for a in board.actuators]
         self._pulse = [  # of servos; calling another map would change its state
-            a.map.to_device(rest) if s["map"] == "servo" else 0
-            for a, rest, s in zip(board.actuators, self._rest, settings["actuators"], strict=True)
+            a.map.to_device(rest) if s.map == "servo" else 0
+            for a, rest, s in zip(board.actuators, self._rest, settings.actuators, strict=True)
         ]
         self._pulse_step = [
-            max(1.0 / ONE, s["slew_rad_s"] / rate_hz) * s["us_per_rad"] + 1 if s["map"] == "servo" else None
-            for s in settings["actuators"]
+            max(1.0 / ONE, s.slew_rad_s / rate_hz) * s.us_per_rad + 1 if isinstance(s, Servo) else None
+            for s in settings.actuators
         ]
-        self._device = [device_limits(s) for s in settings["actuators"]]
+        self._device = [device_limits(s) for s in settings.actuators]
         self._ticks = loop.ticks - 1
         self._tick = 0
         self._armed = False
-        surface = settings["surface"] or {"commands": [], "drop": []}
-        self._up, self._dropped = dict(surface["commands"]), dict(surface["drop"])
+        surface = settings.surface
+        self._up, self._dropped = (dict(surface.commands), dict(surface.drop)) if surface else ({}, {})
 
     def check(self, loop: Loop, before_faults: bool = False) -> None:
         """Checks the tick that the loop has just done. `before_faults`: no fault has been injected so far."""
@@ -244,6 +247,6 @@ class Invariants:
                 self._violated("numbers", f"the estimate of {field} is {value}")
 
 
-def device_limits(s: dict[str, Any]) -> tuple[int, int]:
+def device_limits(s: Actuator) -> tuple[int, int]:
     """An actuator's lowest and highest output: pulse in us, or current in uA."""
-    return (0, s["high_ua"]) if s["map"] == "valve" else (s["low_us"], s["high_us"])
+    return (0, s.high_ua) if isinstance(s, Valve) else (s.low_us, s.high_us)

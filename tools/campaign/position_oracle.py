@@ -5,8 +5,9 @@ where they are clear: many in a row that are far from a limit, or that jump by f
 """
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from caudal.onboard.tables.read import Settings
 from caudal.tools.campaign.feedback_oracle import ABSENT, PRESENT, UNSURE
 
 if TYPE_CHECKING:
@@ -24,18 +25,21 @@ POSE = ("x", "y", "depth", "heading", "roll", "pitch")
 class PositionOracle:
     """Collects the raw readings of one loop's position and pose, whose sensors the table `estimate` names."""
 
-    def __init__(self, settings: dict[str, Any], inputs: "LoopInputs") -> None:
-        estimate = settings["estimate"]
+    def __init__(self, settings: Settings, inputs: "LoopInputs") -> None:
+        estimate = settings.estimate
         self._inputs = inputs
-        self._named = {key: estimate[key] for key in POSE if estimate[key]}
+        self._named = {key: getattr(estimate, key) for key in POSE if getattr(estimate, key)}
         # a chain has a position once it has its joints and chambers too
-        chain = settings["control"]["kind"] == "chain"
-        self._needed = [s["name"] for s in settings["sensors"]] if chain else list(self._named.values())
+        chain = settings.control.kind == "chain"
+        self._needed = [s.name for s in settings.sensors] if chain else list(self._named.values())
         self._ever: set[str] = set()
         self._all_at_once = False
-        self._last = {key: deque[float](maxlen=WILD_ROW + 2) for key in ("x", "y", "depth") if estimate[key]}
-        noise = estimate["filter"] or {"position_m": 0.0, "depth_m": 0.0}
-        self._noise_m = {key: noise["depth_m" if key == "depth" else "position_m"] for key in self._last}
+        axes = [key for key in ("x", "y", "depth") if key in self._named]
+        self._last = {key: deque[float](maxlen=WILD_ROW + 2) for key in axes}
+        position_m, depth_m = (
+            (estimate.filter.position_m, estimate.filter.depth_m) if estimate.filter else (0.0, 0.0)
+        )
+        self._noise_m = {key: depth_m if key == "depth" else position_m for key in axes}
 
     def update(self) -> None:
         """Takes the readings of a tick. Once after each tick."""

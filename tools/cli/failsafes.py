@@ -83,7 +83,7 @@ def rows_of(args: argparse.Namespace) -> list[dict[str, Any]]:
 
 def standard() -> list[dict[str, Any]]:
     """The rules of the standard table."""
-    return [{"name": name, **row.plain(), "about": row.about} for name, row in TABLE.items()]
+    return [{"name": name, **row.keys(), "about": row.about} for name, row in TABLE.items()]
 
 
 def markdown() -> str:

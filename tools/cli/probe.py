@@ -17,6 +17,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from caudal.hal.tables.pi import GpioPins, OnBus, OnSerial, Pi
+from caudal.hal.tables.types import tag_of
 from caudal.tools.common import options, output
 from caudal.tools.config.pi_vehicle import PiVehicle, add_on, open_parts, open_pi_vehicle
 
@@ -107,15 +109,15 @@ def _buses_there() -> list[int]:
     return sorted(int(match[1]) for match in names if match)
 
 
-def _expected(pi: dict[str, Any] | None) -> Expected:
+def _expected(pi: Pi | None) -> Expected:
     """Kind and name of each expected chip, by bus and address."""
     if pi is None:
         return {}
-    pulses = pi["pulses"]
-    places = {(pulses["bus"], pulses["address"]): ("pca9685", "pi.pulses")}
-    for name, chip in pi["chip"].items():
-        if "bus" in chip:
-            places[chip["bus"], chip["address"]] = (chip["kind"], f"pi.chip.{name}")
+    pulses = pi.pulses
+    places = {(pulses.bus, pulses.address): ("pca9685", "pi.pulses")}
+    for name, chip in pi.chip.items():
+        if isinstance(chip, OnBus):
+            places[chip.bus, chip.address] = (tag_of(chip), f"pi.chip.{name}")
     return places
 
 
@@ -157,10 +159,10 @@ def _name_all_call(bus: I2cBus, chips: dict[int, str | None], here: dict[int, tu
 
 
 def _on_lines(parts: Any, vehicle: PiVehicle, emulated: bool) -> Iterator[Row]:
-    for name, chip in vehicle.pi["chip"].items():
-        if chip["kind"] not in ("ping", "line"):
+    for name, chip in vehicle.pi.chip.items():
+        if not isinstance(chip, OnSerial):
             continue
-        device, kind, key = chip["device"], chip["kind"], f"pi.chip.{name}"
+        device, kind, key = chip.device, tag_of(chip), f"pi.chip.{name}"
         found = emulated or "://" in device or os.path.exists(device)
         if kind == "line" or not found:
             # not opened: some boards restart when their port is opened
@@ -170,7 +172,7 @@ def _on_lines(parts: Any, vehicle: PiVehicle, emulated: bool) -> Iterator[Row]:
         yield Row(device, True, "ping" if is_ping else None, "ping", key, is_ping, note)
 
 
-def _ask_ping(parts: Any, chip: dict[str, Any], emulated: bool) -> tuple[bool, str]:
+def _ask_ping(parts: Any, chip: OnSerial, emulated: bool) -> tuple[bool, str]:
     from caudal.hal.pi.identify import ask_ping
 
     def wait_us(us: int) -> None:
@@ -180,7 +182,7 @@ def _ask_ping(parts: Any, chip: dict[str, Any], emulated: bool) -> tuple[bool, s
             time.sleep(us / 1e6)
 
     try:
-        port = parts.serial(chip["device"], chip["baud"])
+        port = parts.serial(chip.device, chip.baud)
     except OSError as error:  # pyserial's own is one
         return False, f"cannot be opened ({error.strerror or error})"
     try:
@@ -198,12 +200,12 @@ def _ask_ping(parts: Any, chip: dict[str, Any], emulated: bool) -> tuple[bool, s
 def _on_pins(vehicle: PiVehicle, emulated: bool) -> Iterator[Row]:
     pi = vehicle.pi
     users: dict[str, list[str]] = {}
-    for name, chip in pi["chip"].items():
-        if chip["kind"] == "gpio":
-            users.setdefault(chip["device"], []).append(f"pi.chip.{name}")
-    if pi["arm"]:
-        users.setdefault(pi["arm"]["device"], []).append("pi.arm")
-    if pi["pulses"]["output_enable"] is not None:
+    for name, chip in pi.chip.items():
+        if isinstance(chip, GpioPins):
+            users.setdefault(chip.device, []).append(f"pi.chip.{name}")
+    if pi.arm:
+        users.setdefault(pi.arm.device, []).append("pi.arm")
+    if pi.pulses.output_enable is not None:
         users.setdefault(GPIO_CHIP, []).append("pi.pulses")
     for device, names in users.items():
         found = emulated or os.path.exists(device)

@@ -6,11 +6,19 @@ import argparse
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
 from caudal.tools.common.options import as_toml
 from caudal.tools.common.output import UsageError
+
+if TYPE_CHECKING:
+    from caudal.hal.tables.channels import Actuator, Sensor
+    from caudal.hal.tables.pi import Pi
+    from caudal.hal.tables.types import Named
+    from caudal.onboard.tables.read import Settings
+
+Channel = TypeVar("Channel", bound="Named")
 
 
 def add_on(command: argparse.ArgumentParser) -> None:
@@ -36,22 +44,22 @@ class PiVehicle:
     """A vehicle file with its settings and its [pi] table."""
 
     file: VehicleFile
-    settings: dict[str, Any]
-    pi: dict[str, Any]
+    settings: Settings
+    pi: Pi
 
-    def actuator(self, name: str) -> dict[str, Any]:
+    def actuator(self, name: str) -> Actuator:
         """An actuator's settings by its name."""
-        return self._channel("actuator", name)
+        return self._channel("actuator", name, self.settings.actuators)
 
-    def sensor(self, name: str) -> dict[str, Any]:
+    def sensor(self, name: str) -> Sensor:
         """A sensor's settings by its name."""
-        return self._channel("sensor", name)
+        return self._channel("sensor", name, self.settings.sensors)
 
-    def _channel(self, kind: str, name: str) -> dict[str, Any]:
-        channels: dict[str, dict[str, Any]] = {one["name"]: one for one in self.settings[f"{kind}s"]}
-        if name not in channels:
-            raise UsageError(f"{self.settings['name']} has no {kind} {name}; it has {', '.join(channels)}")
-        return channels[name]
+    def _channel(self, kind: str, name: str, channels: Iterable[Channel]) -> Channel:
+        by_name = {channel.name: channel for channel in channels}
+        if name not in by_name:
+            raise UsageError(f"{self.settings.name} has no {kind} {name}; it has {', '.join(by_name)}")
+        return by_name[name]
 
     def changed(self, values: Mapping[str, Any]) -> PiVehicle:
         """The vehicle with other values for some keys; a VehicleFileError if they are invalid."""
@@ -82,7 +90,7 @@ def _read(file: VehicleFile) -> PiVehicle:
     return PiVehicle(file, settings, pi_spec.read(file, settings))
 
 
-def open_parts(on: str, pi: dict[str, Any] | None) -> Any:
+def open_parts(on: str, pi: Pi | None) -> Any:
     """The buses, serial lines and pins (hal/pi/build.py); emulated ones need the [pi] settings."""
     if on == "pi":
         from caudal.hal.pi.build import Parts

@@ -7,7 +7,7 @@
     release.json    its description; sha256sums, its checksums
 
 So the vehicle needs no network, no pip and no compiler, and an image may be of another architecture. The release's name
-ends in a digest of its content: equal content gives an equal release. Packages are kept in build/packages, so that a
+ends in a digest of its content: equal content gives an equal release. Packages are cached in build/packages, so that a
 deploy at the pool needs no network here either.
 """
 

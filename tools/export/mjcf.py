@@ -53,7 +53,7 @@ def mjcf(spec: TreeSpec, name: str, carried: bool = False) -> str:
 
 def _comments(spec: TreeSpec, carried: bool) -> list[str]:
     lines = [
-        "SI units. Find joints by name: MuJoCo orders them branch by branch.",
+        "SI units. Find joints by name: MuJoCo sorts them by branches.",
         "Velocity of the base: linear in world axes, angular in body axes.",
     ]
     if any(body.joint and body.joint.mode == "driven" for body in spec.body):

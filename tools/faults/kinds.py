@@ -13,7 +13,7 @@ from __future__ import annotations
 import collections
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from caudal.hal.core.build import build_sensor_map
 from caudal.hal.emulated.faults import KINDS as CHIP_KINDS
@@ -190,7 +190,7 @@ def _able(name: str, map: str) -> bool:
     return {"leaking": map == "valve", "reversed": map != "valve"}.get(name, True)
 
 
-def chips_or_none(vehicle: Vehicle) -> dict[str, Any] | None:
+def chips_or_none(vehicle: Vehicle) -> pi_spec.Pi | None:
     """The vehicle's [pi] table, if it has one."""
     return pi_spec.read(vehicle.file, vehicle.settings) if "pi" in vehicle.file.tables else None
 

@@ -13,9 +13,11 @@ from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.faults.faulty_port import FaultyPort
 from caudal.tools.hil.plant_side import PlantSide
 from caudal.tools.hil.pty import open_line
-from caudal.tools.hil.remote_vehicle import PATIENCE_S, Remote
+from caudal.tools.hil.remote_vehicle import Remote
 from caudal.tools.hil.slew_back import Ramp
 from caudal.tools.simulate.simulation import Simulation
+
+CUT_SPEED = 300.0  # so patience of minutes lasts about a second on a cut line
 
 
 class StallingPort:
@@ -49,7 +51,7 @@ class Wire:
         overrides: Sequence[str] = (),
         *,
         free: bool = False,
-        patience_s: float = PATIENCE_S,
+        patience_s: float = 300.0,
         gone_s: float | None = None,
         link_timeout_ms: int = 500,
         **faults: Any,
@@ -58,6 +60,7 @@ class Wire:
         digest = vehicle.file.digest()
         master, self._slave = open_line()
         self._far = StallingPort(open_port(os.ttyname(self._slave)))
+        self._read_s = self._waited_s = time.monotonic()
         self.line = FaultyPort(Port(master, "bench"), seed=seed, **faults)
         self.controller = Controller(vehicle.settings, scenario_settings, digest, self._far)
         self._dead_man_ms = link_timeout_ms
@@ -66,7 +69,7 @@ class Wire:
         period_us = 1_000_000 // vehicle.settings["rate_hz"]
 
         def launch(name: str, body: Any) -> Remote:
-            end = PlantSide(vehicle.settings, digest, self.line)
+            end = PlantSide(vehicle.settings, digest, self.line, self._now_s)
             ramp = Ramp(vehicle.settings["actuators"], vehicle.settings["rate_hz"])
             waits = {"patience_s": patience_s, "gone_s": gone_s}
             return Remote(name, body, end, period_us, free=free, ramp=ramp, **waits)
@@ -77,6 +80,13 @@ class Wire:
         self.outputs: list[list[int]] = []
         self.simulation.arm()
         self._clock = RealClock(period_us) if free else None
+
+    def _now_s(self) -> float:
+        """The clock of the plant's waiting, which runs fast while no answer can come: a busy machine is no cut."""
+        now_s = time.monotonic()
+        self._waited_s += (now_s - self._read_s) * (CUT_SPEED if self.line.cut or self.line.deaf else 1)
+        self._read_s = now_s
+        return self._waited_s
 
     def _serve(self) -> None:
         try:

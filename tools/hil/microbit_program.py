@@ -12,6 +12,7 @@ from typing import Any
 
 from caudal.hal.core.build import build_actuator
 from caudal.hal.core.fixed_point import to_q14
+from caudal.hal.core.maps import ServoMap
 from caudal.onboard.core.limiter import OutputLimiter
 from caudal.onboard.gait.phase import Lag
 from caudal.onboard.gait.shape import shape_of
@@ -92,7 +93,7 @@ def _numbers(settings: dict[str, Any], link_timeout_ms: int) -> list[str]:
     board = _Channels(settings)
     limiter = OutputLimiter(board, rate_hz)
     names = [channel.name for channel in board.actuators]
-    maps = [channel.map for channel in board.actuators]
+    maps = [channel.map for channel in board.actuators if isinstance(channel.map, ServoMap)]
     constants = {
         "RATE": rate_hz,
         "ROWS": shape.rows,

@@ -158,7 +158,7 @@ def show(result: dict[str, Any]) -> None:
     output.table(rows, ("parameter", "identified", "standard error", "unit", "vehicle file"))
     if result["not_found"]:
         print(
-            f"These logs do not show {', '.join(result['not_found'])}; the values of the vehicle file were kept."
+            f"These logs do not show {', '.join(result['not_found'])}; they have the values of the vehicle file."
         )
     for one, other, correlation in result["cannot_tell_apart"]:
         print(f"{one} and {other} cannot be separated: their errors are correlated ({correlation:.3f}).")

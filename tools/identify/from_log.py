@@ -5,11 +5,10 @@ and the battery's voltage, with the lag in the file.
 """
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from caudal.hal.core.build import build_map, build_sensor_map
+from caudal.hal.core.build import build_sensor_map, build_thruster
 from caudal.hal.tables import channels as hal_spec
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard.log.reader import Columns, Log
@@ -23,7 +22,6 @@ ROLES = ("x", "y", "depth", "heading", "turn_rate", "roll", "pitch", "roll_rate"
 NEEDED = {"x": "position", "y": "position", "depth": "depth", "heading": "heading"}
 ANGLES = ("heading", "roll", "pitch")
 SHORTEST_S = 20.0
-Channel = dict[str, Any]  # settings of a sensor or an actuator
 
 
 def read_motions(path: Path, vehicle_name: str) -> list[Motion]:
@@ -43,14 +41,14 @@ def read_motions(path: Path, vehicle_name: str) -> list[Motion]:
 def _motion(log: Log, name: str, label: str, file: VehicleFile) -> Motion:
     counts, outputs = log.topics[f"/{name}/counts"], log.topics.get(f"/{name}/outputs")
     channels = hal_spec.read(file)
-    thrusters = [c for c in channels["actuators"] if c["map"] == "thruster"]
+    thrusters = [c for c in channels.actuators if isinstance(c, hal_spec.Thruster)]
     places = read_thrusters(file)
     if not thrusters or outputs is None or not len(outputs):
         raise UsageError(f"{label} records no thrusters; identification needs the forces on the vehicle")
     for channel in thrusters:
-        if channel["name"] not in places:
-            raise file.error("control.thruster", f"has no {channel['name']}; add it with at_m and axis")
-    sensors = {channel["name"]: channel for channel in channels["sensors"]}
+        if channel.name not in places:
+            raise file.error("control.thruster", f"has no {channel.name}; add it with at_m and axis")
+    sensors = {channel.name: channel for channel in channels.sensors}
     roles = file.read("estimate", EstimateTable)
     time_s = np.array(counts.time_ns) / 1e9
     if time_s[-1] - time_s[0] < SHORTEST_S:
@@ -75,24 +73,24 @@ def _motion(log: Log, name: str, label: str, file: VehicleFile) -> Motion:
     edges_s = np.append(ticks_s, 2 * ticks_s[-1] - ticks_s[-2])
     wrench = np.zeros((len(ticks_s), 6))
     for channel in thrusters:
-        volts = _volts(counts, time_s, ticks_s, sensors.get(channel["battery"]))
-        set_n = _forces_n(channel, outputs.column(channel["name"]), volts)
-        place = places[channel["name"]]
+        volts = _volts(counts, time_s, ticks_s, sensors.get(channel.battery))
+        set_n = _forces_n(channel, outputs.column(channel.name), volts)
+        place = places[channel.name]
         wrench += _lagged(set_n, edges_s, place)[:, None] * place.wrench
     steps = int((edges_s[-1] - edges_s[0]) / STEP_S + 1e-6)
     return Motion(label, edges_s[0], mean_by_step(edges_s, wrench, edges_s[0], steps), readings)
 
 
-def _readings(counts: Columns, time_s: np.ndarray, channel: Channel) -> Readings:
+def _readings(counts: Columns, time_s: np.ndarray, channel: hal_spec.Sensor) -> Readings:
     """A sensor's valid readings, in SI."""
     map = build_sensor_map(channel)
-    column = zip(time_s, counts.column(channel["name"]), strict=True)
+    column = zip(time_s, counts.column(channel.name), strict=True)
     valid = [(t, map.to_si(count)) for t, count in column if count is not None and map.valid(count)]
     return Readings(np.array([t for t, _ in valid]), np.array([value for _, value in valid]))
 
 
 def _volts(
-    counts: Columns, time_s: np.ndarray, ticks_s: np.ndarray, channel: Channel | None
+    counts: Columns, time_s: np.ndarray, ticks_s: np.ndarray, channel: hal_spec.Sensor | None
 ) -> np.ndarray | None:
     """The battery's voltage at every tick, or None if it is not measured."""
     if channel is None:
@@ -101,9 +99,11 @@ def _volts(
     return np.interp(ticks_s, *found) if len(found.time_s) else None
 
 
-def _forces_n(channel: Channel, pulses_us: list[int | None], volts: np.ndarray | None) -> np.ndarray:
+def _forces_n(
+    channel: hal_spec.Thruster, pulses_us: list[int | None], volts: np.ndarray | None
+) -> np.ndarray:
     """The motor's steady force at each pulse; without a pulse 0."""
-    motor = build_map(channel)
+    motor = build_thruster(channel)
     forces_n = np.zeros(len(pulses_us))
     for k, pulse_us in enumerate(pulses_us):
         if pulse_us:

@@ -57,7 +57,7 @@ class Run:
         label = f"{metadata.get('vehicle')}.toml in the log"
         self.vehicle: Vehicle = read_vehicle(VehicleFile.parse(metadata["vehicle_file"], label, lines))
         self.scenario_name, self.scenario = self.vehicle.scenario(metadata.get("scenario"))
-        self.world = self.vehicle.worlds[self.scenario["world"]]
+        self.world = self.vehicle.worlds[self.scenario.world]
         self.names = sorted(
             {topic.split("/")[1] for topic in source.fields if topic.endswith("/counts")}, key=_by_number
         )

@@ -1,9 +1,8 @@
 """Plots of a chain with soft joints: tasks and their errors, bending angles, pressures, distances, active limits."""
 
-from typing import Any
-
 import numpy as np
 
+from caudal.onboard.tables.chain import AimsTask, Chain, FrameAimTable, PoseAim, PositionAim, RunAim, SpeedAim
 from caudal.tools.common import pyplot
 from caudal.tools.report.path import from_above
 from caudal.tools.report.plot import Line, Plot, ReportData, decimated, draw, style
@@ -18,43 +17,54 @@ from caudal.tools.summary.chain import (
 
 def figures(data: ReportData) -> list[Plot]:
     """Returns the plots; none for a vehicle that is no chain, or a log without the paths of its tasks."""
-    if data.settings["control"]["kind"] != "chain" or not data.has("aims"):
+    if not isinstance(data.settings.control, Chain) or not data.has("aims"):
         return []
     makers = (_from_above, _depths, _speeds, _errors, _bends, _pressures, _clearance, _limits)
     return [plot for plot in (make(data) for make in makers) if plot]
 
 
-def _positions(data: ReportData, task: dict[str, Any]) -> np.ndarray:
-    return frame_positions(data.log, data.name, data.settings["control"], task["frame"], task["at_m"])
+def _control(data: ReportData) -> Chain:
+    control = data.settings.control
+    assert isinstance(control, Chain)
+    return control
 
 
-def _position_tasks(data: ReportData) -> list[dict[str, Any]]:
-    return [task for task in data.scenario["aims"] if task["kind"] in ("pose", "position")]
+def _scenario(data: ReportData) -> AimsTask:
+    assert isinstance(data.scenario, AimsTask)
+    return data.scenario
 
 
-def _moving_frames(data: ReportData) -> list[dict[str, Any]]:
+def _positions(data: ReportData, task: FrameAimTable) -> np.ndarray:
+    return frame_positions(data.log, data.name, _control(data), task.frame, task.at_m)
+
+
+def _position_tasks(data: ReportData) -> list[FrameAimTable]:
+    return [task for task in _scenario(data).aims if isinstance(task, PoseAim | PositionAim)]
+
+
+def _moving_frames(data: ReportData) -> list[FrameAimTable]:
     """Returns, for a scenario without positions, the frame whose speed it controls, or the base."""
     if _position_tasks(data):
         return []
-    speeds = [task for task in data.scenario["aims"] if task["kind"] == "speed"]
-    return speeds[:1] or [{"frame": "base", "at_m": None}]
+    speeds = [task for task in _scenario(data).aims if isinstance(task, SpeedAim)]
+    return [*speeds[:1]] or [FrameAimTable(name="base", frame="base")]
 
 
 def _from_above(data: ReportData) -> Plot:
     placed = [(task, _positions(data, task)) for task in _position_tasks(data)]
     moving = [(frame, _positions(data, frame)) for frame in _moving_frames(data)]
-    obstacles = data.scenario["obstacles"]
-    reach = [(o["x_m"] + s * o["radius_m"], o["y_m"] + s * o["radius_m"]) for o in obstacles for s in (-1, 1)]
+    obstacles = _scenario(data).obstacles
+    reach = [(o.x_m + s * o.radius_m, o.y_m + s * o.radius_m) for o in obstacles for s in (-1, 1)]
     points = np.concatenate([at[:, :2] for _, at in placed + moving] + [np.array(reach).reshape(-1, 2)])
     figure, axes = from_above(data, points[:, 0], points[:, 1])
     for obstacle in obstacles:
-        at = obstacle["x_m"], obstacle["y_m"]
-        axes.add_patch(pyplot.pyplot().Circle(at, obstacle["radius_m"], color="0.6", label="obstacle"))
-    lines = [(task["name"], at[:, 0], at[:, 1]) for task, at in placed]
-    draw(axes, [*lines, *((frame["frame"], at[:, 0], at[:, 1]) for frame, at in moving)])
+        at = obstacle.x_m, obstacle.y_m
+        axes.add_patch(pyplot.pyplot().Circle(at, obstacle.radius_m, color="0.6", label="obstacle"))
+    lines = [(task.name, at[:, 0], at[:, 1]) for task, at in placed]
+    draw(axes, [*lines, *((frame.frame, at[:, 0], at[:, 1]) for frame, at in moving)])
     for k, (task, _) in enumerate(placed):
         path = decimated(task_path(data.log, data.name, task, ("x_m", "y_m")))
-        label = f"{task['name']}, set-point"
+        label = f"{task.name}, set-point"
         axes.plot(path[:, 0], path[:, 1], ":", color=style(k)["color"], linewidth=1.2, label=label)
     return data.plot(
         "Controlled frames from above",
@@ -71,24 +81,26 @@ def _depths(data: ReportData) -> Plot | None:
     at = _positions(data, moving[0])
     way_m = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(at[:, :2], axis=0), axis=1))])
     figure, axes = data.axes()
-    draw(axes, [(moving[0]["frame"], way_m, at[:, 2])])
+    draw(axes, [(moving[0].frame, way_m, at[:, 2])])
     axes.set(xlabel="distance over ground, m", ylabel="depth, m")
     axes.ticklabel_format(useOffset=False)
     axes.invert_yaxis()
     return data.plot(
-        "Depth along the path", figure, "Check whether depth, or the commanded slope, is kept along the path."
+        "Depth along the path",
+        figure,
+        "Check whether depth, or the commanded slope, is constant along the path.",
     )
 
 
 def _speeds(data: ReportData) -> Plot | None:
-    tasks = [task for task in data.scenario["aims"] if task["kind"] in ("run", "speed")]
+    tasks = [task for task in _scenario(data).aims if isinstance(task, RunAim | SpeedAim)]
     if not tasks:
         return None
     figure, axes = data.axes()
     measured = (("surge_m_s", "base, ahead"), ("climb_m_s", "base, up"))
     draw(axes, [(label, *data.series("truth", key)) for key, label in measured])
     for k, task in enumerate(tasks, len(measured)):
-        wanted, label = data.series("aims", f"{task['name']}_wanted"), f"{task['name']}, set-point"
+        wanted, label = data.series("aims", f"{task.name}_wanted"), f"{task.name}, set-point"
         axes.plot(*wanted, ":", linewidth=1.2, color=style(k)["color"], label=label)
     axes.set(xlabel="time, s", ylabel="speed, m/s")
     return data.plot(
@@ -100,10 +112,10 @@ def _errors(data: ReportData) -> Plot | None:
     if not _position_tasks(data):
         return None
     lines: list[Line] = []
-    for task in data.scenario["aims"]:
-        error_mm = task_error_mm(data.log, data.name, data.settings["control"], task)
+    for task in _scenario(data).aims:
+        error_mm = task_error_mm(data.log, data.name, _control(data), task)
         if error_mm is not None:
-            lines.append((task["name"], data.time_s("truth")[: len(error_mm)], error_mm))
+            lines.append((task.name, data.time_s("truth")[: len(error_mm)], error_mm))
     plot = data.over_time(
         "Task errors",
         "distance from path, mm",
@@ -115,19 +127,19 @@ def _errors(data: ReportData) -> Plot | None:
 
 
 def _bends(data: ReportData) -> Plot:
-    control, time_s = data.settings["control"], data.time_s("truth")
-    bends = bends_deg(data.log, data.name, control["soft"])
+    control, time_s = _control(data), data.time_s("truth")
+    bends = bends_deg(data.log, data.name, control.soft)
     return data.over_time(
         "Bending angles of the soft joints",
         "bending angle, deg",
-        ((soft["name"], time_s, bend) for soft, bend in zip(control["soft"], bends.T, strict=True)),
+        ((soft.name, time_s, bend) for soft, bend in zip(control.soft, bends.T, strict=True)),
         "Every soft joint should stay below the red line, its largest allowed bending angle.",
-        limit=(data.scenario["bend_max_deg"] or control["limits"]["bend_max_deg"], "limit"),
+        limit=(_scenario(data).bend_max_deg or control.limits.bend_max_deg, "limit"),
     )
 
 
 def _pressures(data: ReportData) -> Plot:
-    chambers = [chamber for soft in data.settings["control"]["soft"] for chamber in soft["chambers"]]
+    chambers = [chamber for soft in _control(data).soft for chamber in soft.chambers]
     columns = [(chamber, *data.series("truth", f"{chamber}_pa")) for chamber in chambers]
     return data.over_time(
         "Chamber pressures",
@@ -140,7 +152,7 @@ def _pressures(data: ReportData) -> Plot:
 def _clearance(data: ReportData) -> Plot | None:
     if not data.has("truth", "skin_clearance_m"):
         return None
-    least_m = data.settings["control"]["clearance"]["clear_m"]
+    least_m = _control(data).clearance.clear_m
     return data.over_time(
         "Hull clearance",
         "hull to nearest obstacle, m",
@@ -151,7 +163,7 @@ def _clearance(data: ReportData) -> Plot | None:
 
 
 def _limits(data: ReportData) -> Plot | None:
-    flags = active_limits(data.log, data.name, data.settings, data.scenario)
+    flags = active_limits(data.log, data.name, _control(data), _scenario(data))
     if not flags:
         return None
     figure, axes = data.axes(1.0 + 0.4 * len(flags))

@@ -63,7 +63,8 @@ def joints(data: ReportData) -> Plot | None:
     named = [j for j in data.log.topics[f"/{data.name}/outputs"].fields if f"{j}_rad" in truth.fields]
     if not named:
         return None
-    wave = [joint for joint in named if joint in ((data.settings["gait"] or {}).get("joints") or ())]
+    gait = data.settings.gait
+    wave = [joint for joint in named if gait and joint in gait.joints]
     rest = [joint for joint in named if joint not in wave]
     groups = [group for group in (wave, rest) if group]
     time_s = data.time_s("truth")
@@ -111,7 +112,7 @@ def timing(data: ReportData) -> Plot | None:
         axes.plot(decimated(share), decimated(cost) + 1, color=colour, label=f"{name}: cost")
         if late[-1] > 0:
             axes.plot(decimated(share), decimated(late) + 1, "--", color=colour, label=f"{name}: lateness")
-    period_us = 1e6 / data.settings["rate_hz"]
+    period_us = 1e6 / data.settings.rate_hz
     axes.axhline(period_us, color=LIMIT, linewidth=1, label="period of a tick")
     axes.set(xlabel="share of ticks, %", ylabel="time, us", yscale="log")
     return data.plot(

@@ -28,7 +28,7 @@ def changes(data: ReportData) -> list[Change]:
 def _overrides(data: ReportData) -> list[Change]:
     """Returns the keys of the vehicle file that the scenario or --set changed."""
     file = vehicle_file(data.log)
-    by_scenario = set(data.scenario.get("set", ()))
+    by_scenario = set(data.scenario.set if data.scenario else ())
     plain = VehicleFile.parse(file.text, file.label)
     out = []
     for line in file.overrides:
@@ -57,7 +57,7 @@ def _lookup(tables: Any, key: str) -> Any:
 
 def _commands(data: ReportData) -> list[Change]:
     """Returns the parameters loaded from the store in the first tick, and every set command, rejected ones too."""
-    params = {param["name"]: param for param in data.settings["params"]}
+    params = {param.name: param for param in data.settings.params}
     values: dict[str, dict[str, Any]] = {}
     out = []
     for event in data.log.events:
@@ -65,18 +65,18 @@ def _commands(data: ReportData) -> list[Change]:
         if event.kind != "order" or kind not in ("set", "load"):
             continue
         vehicle = str(event.details.get("vehicle", ""))
-        now = values.setdefault(vehicle, {name: param["default"] for name, param in params.items()})
+        now = values.setdefault(vehicle, {name: param.default for name, param in params.items()})
         when = f"{(event.time_ns - data.start_ns) / 1e9:.2f} s"
         refused = event.details.get("refused")
         for name, value in _pairs(kind, given):
             before = now.get(name)
             if not refused and value == before:
                 continue
-            unit = f" {params[name]['unit']}" if name in params and params[name]["unit"] else ""
+            unit = f" {params[name].unit}" if name in params and params[name].unit else ""
             after = f"rejected: {refused}" if refused else _text(value) + unit
-            key = f"{name} ({params[name]['key']})" if name in params else str(name)
+            key = f"{name} ({params[name].key})" if name in params else str(name)
             source = "parameter store" if kind == "load" else "set"
-            if not refused and name in params and not params[name]["live"] and kind == "set":
+            if not refused and name in params and not params[name].live and kind == "set":
                 source = "set, takes effect at the next start"
             old = _text(before) + (unit if before is not None else "")
             out.append(Change(when, vehicle, key, old, after, source))

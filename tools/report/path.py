@@ -73,7 +73,8 @@ def from_above(data: ReportData, x_m: np.ndarray, y_m: np.ndarray) -> tuple[Figu
 
 
 def _world(data: ReportData) -> WorldSpec:
-    return read_worlds(vehicle_file(data.log))[data.scenario["world"]]
+    assert data.scenario, "a trial has no plot of it"
+    return read_worlds(vehicle_file(data.log))[data.scenario.world]
 
 
 def _patches() -> ModuleType:

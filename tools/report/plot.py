@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from caudal.onboard.log.reader import Log
+from caudal.onboard.tables.read import Scenario, Settings
 from caudal.tools.common import pyplot
 from caudal.tools.config.from_log import recorded_settings
 from caudal.tools.log.columns import column
@@ -50,15 +51,14 @@ class ReportData:
     _columns: dict[tuple[str, str], np.ndarray] = field(default_factory=dict)
 
     @cached_property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Settings:
         """The settings of the recorded vehicle file."""
         return recorded_settings(self.log)
 
     @cached_property
-    def scenario(self) -> dict[str, Any]:
-        """The settings of the scenario; empty for an open-loop trial."""
-        scenarios: dict[str, dict[str, Any]] = self.settings["scenarios"]
-        return scenarios.get(self.log.run.get("scenario", ""), {})
+    def scenario(self) -> Scenario | None:
+        """The settings of the scenario; None for an open-loop trial."""
+        return self.settings.scenarios.get(self.log.run.get("scenario", ""))
 
     @cached_property
     def names(self) -> list[str]:

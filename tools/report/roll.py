@@ -28,7 +28,7 @@ def metrics(data: ReportData) -> dict[str, Any]:
 
 
 def _rolls(data: ReportData) -> bool:
-    return bool(data.settings["gait"]) and data.has("truth", "roll_rad")
+    return bool(data.settings.gait) and data.has("truth", "roll_rad")
 
 
 def _roll(data: ReportData) -> tuple[np.ndarray, np.ndarray]:

@@ -4,6 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from caudal.onboard.tables.scenario import Schedule
+from caudal.onboard.tables.stack import AnyGait, TailGait
 from caudal.sim_plant.tables.read import PlantSpec
 from caudal.sim_plant.tables.read import read as read_plant
 from caudal.tools.config.from_log import vehicle_file
@@ -60,19 +62,24 @@ def metrics(data: ReportData) -> dict[str, Any]:
 
 
 def _has_tail(data: ReportData) -> bool:
-    return bool(data.settings["gait"]) and data.settings["control"]["kind"] == "tail"
+    return bool(data.settings.gait) and data.settings.control.kind == "tail"
 
 
-def links_m(gait: dict[str, Any]) -> list[float]:
+def _gait(data: ReportData) -> AnyGait:
+    assert data.settings.gait
+    return data.settings.gait
+
+
+def links_m(gait: AnyGait) -> list[float]:
     """Returns the lengths from each joint of the gait to the next, and from the last to the tip."""
-    if gait["kind"] == "tail":
-        return list(gait["links_m"])
-    return [float(length_m) for length_m in np.diff([*gait["places_m"], gait["length_m"]])]
+    if isinstance(gait, TailGait):
+        return list(gait.links_m)
+    return [float(length_m) for length_m in np.diff([*gait.places_m, gait.length_m])]
 
 
 def rest_m_s(data: ReportData) -> float:
     """Returns the speed below which the vehicle counts as at rest."""
-    return AT_REST_PER_S * sum(links_m(data.settings["gait"]))
+    return AT_REST_PER_S * sum(links_m(_gait(data)))
 
 
 def tip_m(joints_rad: np.ndarray, lengths_m: list[float]) -> np.ndarray:
@@ -83,13 +90,13 @@ def tip_m(joints_rad: np.ndarray, lengths_m: list[float]) -> np.ndarray:
 
 def beats_of(data: ReportData) -> Beats | None:
     """Returns the beats by the truth, or by set-points and estimates without one; None without joints or speed."""
-    gait = data.settings["gait"]
-    true = all(data.has("truth", f"{joint}_rad") for joint in gait["joints"])
+    gait = _gait(data)
+    true = all(data.has("truth", f"{joint}_rad") for joint in gait.joints)
     kind, ending = ("truth", "_rad") if true else ("commands", "")
     speed = ("truth", "speed_m_s") if data.has("truth", "speed_m_s") else ("state", "is_speed_m_s")
-    if not data.has(*speed) or not all(data.has(kind, joint + ending) for joint in gait["joints"]):
+    if not data.has(*speed) or not all(data.has(kind, joint + ending) for joint in gait.joints):
         return None
-    columns = [data.column(kind, joint + ending) for joint in gait["joints"]]
+    columns = [data.column(kind, joint + ending) for joint in gait.joints]
     time_s, speed_m_s, *joints = aligned(data.time_s(kind), data.column(*speed), *columns)
     lengths_m, angles_rad = links_m(gait), np.array(joints).T
     least_m = LEAST_BEAT * sum(lengths_m)
@@ -103,7 +110,7 @@ def beats_of(data: ReportData) -> Beats | None:
 
 def in_world(data: ReportData) -> bool:
     """Returns whether the log holds the true motion of head and tail, so that the head's recoil counts."""
-    fields = [*BASE[:4], *(f"{joint}_rad" for joint in data.settings["gait"]["joints"])]
+    fields = [*BASE[:4], *(f"{joint}_rad" for joint in _gait(data).joints)]
     return all(data.has("truth", field) for field in fields)
 
 
@@ -121,7 +128,7 @@ def _lateral_m(
         [data.column("truth", f)[: len(time_s)] if data.has("truth", f) else still for f in BASE]
     )
     base[:, 3] = np.unwrap(base[:, 3])
-    tip = tip_in_base(plant, data.settings["gait"]["joints"], angles_rad, lengths_m[-1])
+    tip = tip_in_base(plant, _gait(data).joints, angles_rad, lengths_m[-1])
     beat_s = np.interp(time_s, found.time_s, 1 / found.frequency_hz)
     return lateral_m(time_s, base, tip_in_world(base, tip), beat_s, sum(lengths_m))
 
@@ -232,10 +239,11 @@ def _by_frequency(data: ReportData) -> Plot | None:
                 color="C0",
                 markerfacecolor=fill,
             )
-    expected = [row for row in data.scenario.get("rows", []) if row.get("expect_speed_m_s") is not None]
+    rows = data.scenario.rows if isinstance(data.scenario, Schedule) else []
+    expected = [row for row in rows if row.expect_speed_m_s is not None]
     if expected:
         axes.plot(
-            [row["frequency_hz"] for row in expected], [row["expect_speed_m_s"] for row in expected], "k_",
+            [row.frequency_hz for row in expected], [row.expect_speed_m_s for row in expected], "k_",
             markersize=14, label="expected",
         )  # fmt: skip
     axes.set(xlabel="tail-beat frequency, Hz", ylabel="speed, m/s")

@@ -1,9 +1,8 @@
 """Plots of an on-vehicle run: actuator set-points, estimates, and which readings arrived."""
 
-from typing import Any
-
 import numpy as np
 
+from caudal.hal.tables.channels import Actuator
 from caudal.tools.report.plot import Plot, ReportData, style
 
 BINS = 200
@@ -20,9 +19,9 @@ def figures(data: ReportData) -> list[Plot]:
 def _commands(data: ReportData) -> Plot:
     """Plots the set-points of actuators, a panel per unit; empty axes if none was passed on."""
     by_unit: dict[str, list[str]] = {}
-    for actuator in data.settings["actuators"]:
-        if data.has("commands", actuator["name"]):
-            by_unit.setdefault(_unit(actuator), []).append(actuator["name"])
+    for actuator in data.settings.actuators:
+        if data.has("commands", actuator.name):
+            by_unit.setdefault(_unit(actuator), []).append(actuator.name)
     count = max(1, len(by_unit))
     figure, panels = data.panels(count, 0.8 + 2.4 * count)
     k = 0
@@ -42,8 +41,8 @@ def _commands(data: ReportData) -> Plot:
     )
 
 
-def _unit(actuator: dict[str, Any]) -> str:
-    return {"thruster": "N", "valve": "Pa"}.get(str(actuator.get("map")), "rad")
+def _unit(actuator: Actuator) -> str:
+    return {"thruster": "N", "valve": "Pa"}.get(actuator.map, "rad")
 
 
 def _estimates(data: ReportData) -> Plot | None:

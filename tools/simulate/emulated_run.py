@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from caudal.hal.emulated.wiring import EmulatedDriver
 from caudal.hal.tables import pi as pi_spec
@@ -13,7 +12,7 @@ from caudal.tools.faults.kinds import Fault
 from caudal.tools.simulate.simulation import SimSession, Simulation
 
 
-def chips_of(vehicle: Vehicle) -> dict[str, Any]:
+def chips_of(vehicle: Vehicle) -> pi_spec.Pi:
     """The vehicle's [pi] table."""
     return pi_spec.read(vehicle.file, vehicle.settings)
 

@@ -35,7 +35,7 @@ KINDS = {  # of upset (tools/faults/kinds.py), by what befalls a sensor or an ac
 
 
 def on_request(simulation: Simulation) -> Callable[[str, str], str | None]:
-    """What injects a fault, given as text (tools/faults/kinds.py), or with "mend NAME" clears it: None, or a refusal."""
+    """Injects a fault given as text (tools/faults/kinds.py), or with "mend NAME" clears it; None, or a refusal."""
 
     def request(vehicle: str, text: str) -> str | None:
         word, _, cleared = text.partition(" ")

@@ -7,7 +7,10 @@ import numpy as np
 
 from caudal.onboard.guidance.tasks import ClosedPath
 from caudal.onboard.log.reader import Log
+from caudal.onboard.tables.chain import AimsTask, Chain
 from caudal.onboard.tables.read import Settings
+from caudal.onboard.tables.scenario import Pursue, Row, Schedule, Track
+from caudal.onboard.tables.thrusters import Wrench
 from caudal.tools.common import output
 from caudal.tools.config.from_log import recorded_settings
 from caudal.tools.log.columns import column
@@ -48,11 +51,11 @@ def summarise(log: Log, settings: Settings | None = None) -> dict[str, Any]:
             )
     settings = settings or recorded_settings(log)
     if is_vehicle_run(log):
-        return summarise_vehicle_run(log, names[0], settings["rate_hz"])
-    scenario = settings["scenarios"].get(log.run.get("scenario"))
+        return summarise_vehicle_run(log, names[0], settings.rate_hz)
+    scenario = settings.scenarios.get(log.run.get("scenario", ""))
     if scenario is None:
         raise output.UsageError(f'{log.path}: its vehicle file has no scenario "{log.run.get("scenario")}"')
-    rate_hz = settings["rate_hz"]
+    rate_hz = settings.rate_hz
     each = [_vehicle(log, name, 1_000_000 // rate_hz) for name in names]
     duration_s = len(log.topics[f"/{names[0]}/loop"]) / rate_hz
     result: dict[str, Any] = {
@@ -75,18 +78,18 @@ def summarise(log: Log, settings: Settings | None = None) -> dict[str, Any]:
     for key in ATTITUDE:
         if key in each[0]:
             result[key] = max(vehicle[key] for vehicle in each)
-    if scenario["task"] == "schedule":
-        result |= _against_expectation(log, names[0], scenario["rows"], duration_s, scenario["duration_s"])
-    elif scenario["task"] == "track":
+    if isinstance(scenario, Schedule):
+        result |= _against_expectation(log, names[0], scenario.rows, duration_s, scenario.duration_s)
+    elif isinstance(scenario, Track):
         result |= _path_errors(log, names[0], scenario)
-    elif scenario["task"] == "pursue":
+    elif isinstance(scenario, Pursue):
         result |= _pursuit_errors(log, names[0], scenario)
-    elif settings["control"]["kind"] == "wrench":
+    elif isinstance(settings.control, Wrench):
         result |= pose_metrics(log, names[0], POSE_SETTLE_S)
-    elif settings["control"]["kind"] == "chain":
+    elif isinstance(settings.control, Chain) and isinstance(scenario, AimsTask):
         from caudal.tools.summary.chain import chain_metrics  # loads the kinematics of soft joints
 
-        result |= chain_metrics(log, names[0], settings, scenario)
+        result |= chain_metrics(log, names[0], settings.control, scenario)
     return result
 
 
@@ -132,7 +135,7 @@ def _least(values: list[float | None]) -> float | None:
 
 
 def _against_expectation(
-    log: Log, name: str, rows: list[dict[str, Any]], duration_s: float, settled_s: float
+    log: Log, name: str, rows: list[Row], duration_s: float, settled_s: float
 ) -> dict[str, Any]:
     """Returns errors of speed (end of a row) and turn rate (second half of a row) for rows that expect values."""
     truth = f"/{name}/truth"
@@ -141,27 +144,27 @@ def _against_expectation(
     measured: dict[str, Any] = {}
     speeds, turns = [], []
     for k, row in enumerate(rows):
-        end_s = rows[k + 1]["at_s"] if k + 1 < len(rows) else settled_s
+        end_s = rows[k + 1].at_s if k + 1 < len(rows) else settled_s
         if end_s > duration_s:
             break  # the run ended before this row did
-        beat_s = 1 / abs(row["frequency_hz"]) if row["frequency_hz"] else 1.0
-        if row["expect_speed_m_s"] is not None:
+        beat_s = 1 / abs(row.frequency_hz) if row.frequency_hz else 1.0
+        if row.expect_speed_m_s is not None:
             last = (time_s > end_s - 4 * beat_s) & (time_s < end_s)
             speeds.append(
                 {
-                    "frequency_hz": row["frequency_hz"],
+                    "frequency_hz": row.frequency_hz,
                     "speed_m_s": float(np.mean(speed[last])),
-                    "expected_m_s": row["expect_speed_m_s"],
+                    "expected_m_s": row.expect_speed_m_s,
                 }
             )
-        if row["expect_turn_rate_deg_s"] is not None:
-            at = np.flatnonzero((time_s > (row["at_s"] + end_s) / 2) & (time_s < end_s))
+        if row.expect_turn_rate_deg_s is not None:
+            at = np.flatnonzero((time_s > (row.at_s + end_s) / 2) & (time_s < end_s))
             rate = math.degrees((heading[at[-1]] - heading[at[0]]) / (time_s[at[-1]] - time_s[at[0]]))
             turns.append(
                 {
-                    "deflection_deg": row["deflection_deg"],
+                    "deflection_deg": row.deflection_deg,
                     "turn_rate_deg_s": float(rate),
-                    "expected_deg_s": row["expect_turn_rate_deg_s"],
+                    "expected_deg_s": row.expect_turn_rate_deg_s,
                 }
             )
     if speeds:
@@ -173,15 +176,15 @@ def _against_expectation(
     return measured
 
 
-def _path_errors(log: Log, name: str, scenario: dict[str, Any]) -> dict[str, float]:
+def _path_errors(log: Log, name: str, scenario: Track) -> dict[str, float]:
     truth = f"/{name}/truth"
-    path = ClosedPath(scenario["path_m"])
+    path = ClosedPath(scenario.path_m)
     points = zip(log.topics[truth].time_ns, column(log, truth, "x_m"), column(log, truth, "y_m"), strict=True)
     error_m = [path.nearest(x, y)[1] for t, x, y in list(points)[::10] if t > SETTLE_S * 1e9]
     return _errors("track_error", np.array(error_m))
 
 
-def _pursuit_errors(log: Log, name: str, scenario: dict[str, Any]) -> dict[str, float]:
+def _pursuit_errors(log: Log, name: str, scenario: Pursue) -> dict[str, float]:
     truth = f"/{name}/truth"
     x, y, target_x, target_y, time_ns = aligned(
         column(log, truth, "x_m"),
@@ -192,7 +195,7 @@ def _pursuit_errors(log: Log, name: str, scenario: dict[str, Any]) -> dict[str, 
     )
     distance_m = np.hypot(x - target_x, y - target_y)
     late = time_ns > SETTLE_S * 1e9
-    return _errors("pursuit_error", np.abs(distance_m - scenario["distance_m"])[late])
+    return _errors("pursuit_error", np.abs(distance_m - scenario.distance_m)[late])
 
 
 def _errors(name: str, error_m: np.ndarray) -> dict[str, float]:

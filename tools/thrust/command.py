@@ -113,8 +113,8 @@ def motor_name(asked: str | None, data: Path) -> str:
 
 def draw(path: Path, name: str, fits: "list[Fit]") -> None:
     """Plots the measured points with both maps, and the error of each map."""
-    from caudal.hal.core.build import build_curve
     from caudal.tools.common.pyplot import pyplot
+    from caudal.tools.thrust.fit import curve_of
 
     plt = pyplot()
     figure, (force, off) = plt.subplots(2, 1, figsize=(11, 9), sharex=True, layout="constrained")
@@ -124,7 +124,7 @@ def draw(path: Path, name: str, fits: "list[Fit]") -> None:
             pulses_us, one.bench.forces_n, ".", color=colour, markersize=3, label=f"{one.bench.volts:g} V"
         )
         for kind, style in (("polynomial", "--"), ("table", "-")):
-            curve = build_curve({"fit": kind, **getattr(one, kind)})
+            curve = curve_of(kind, getattr(one, kind))
             fitted_n = [curve.force_n(us) for us in pulses_us]
             force.plot(pulses_us, fitted_n, style, color=colour, linewidth=0.8)
             off.plot(pulses_us, fitted_n - one.bench.forces_n, style, color=colour, linewidth=0.8)

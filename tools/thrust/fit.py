@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from caudal.hal.core.build import build_curve
 from caudal.hal.core.fixed_point import to_q14
-from caudal.hal.core.maps import ThrusterMap
+from caudal.hal.core.maps import PolynomialCurve, TableCurve, ThrusterMap
 from caudal.tools.thrust.bench_data import Bench
 
 MOST_POINTS = 64  # of a table, so that it is a line or two in a vehicle file
@@ -67,17 +66,23 @@ def fit(bench: Bench) -> Fit:
 
 def inverse_rms_n(bench: Bench, kind: str, curve: dict[str, Any], low_us: int, high_us: int) -> float:
     """Error of the inverse map: force set-points minus the force measured at the HAL's pulses, N rms."""
-    thruster = ThrusterMap(
-        bench.neutral_us, low_us, high_us, [build_curve({"fit": kind, **curve})], bench.volts
-    )
+    thruster = ThrusterMap(bench.neutral_us, low_us, high_us, [curve_of(kind, curve)], bench.volts)
     asked_n = np.linspace(bench.forces_n.min(), bench.forces_n.max(), ASKED)
     pulses_us = [thruster.to_device(to_q14(float(force_n))) for force_n in asked_n]
     return _rms(asked_n - bench.force_n(pulses_us))
 
 
+def curve_of(kind: str, keys: dict[str, Any]) -> PolynomialCurve | TableCurve:
+    """The HAL's curve of a fitted polynomial or table."""
+    if kind == "table":
+        return TableCurve(keys["battery_v"], keys["pulses_us"], keys["forces_n"])
+    edges_us = keys["dead_low_us"], keys["dead_high_us"]
+    return PolynomialCurve(keys["battery_v"], *edges_us, keys["forward"], keys["reverse"])
+
+
 def rms_n(bench: Bench, kind: str, curve: dict[str, Any]) -> float:
     """Error of a map at all measured points, also in the dead-band, N rms."""
-    force_n = build_curve({"fit": kind, **curve}).force_n
+    force_n = curve_of(kind, curve).force_n
     return _rms(bench.forces_n - [force_n(float(pulse_us)) for pulse_us in bench.pulses_us])
 
 

@@ -138,7 +138,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def view_log(args: argparse.Namespace, log: Path, exports: bool) -> None:
-    """Shows a log until Ctrl-C, or exports pictures of it."""
+    """Shows a log until Ctrl-C, or exports images of it."""
     require_run(Log(log, only=()).run)
     recorded = open_log(log, args.at) if args.at else None
     with _page_server(args, exports) as server:

@@ -34,8 +34,8 @@ class ControlPanel:
         self._sticks_at_s = 0.0
         self._manual = False
         self._settings = run.vehicle.settings
-        self._params = {param["name"]: param for param in self._settings.get("params") or []}
-        start = {name: param["default"] for name, param in self._params.items()}
+        self._params = {param.name: param for param in self._settings.params}
+        start = {name: param.default for name, param in self._params.items()}
         self._values: dict[str, dict[str, float]] = {name: dict(start) for name in run.names}
         self._events_read = 0
         self._sticks: dict[
@@ -68,7 +68,7 @@ class ControlPanel:
     def _add_gait(self, gui: GuiApi) -> None:
         """Adds manual control and the shape of the wave; moving a stick switches to mode manual."""
         shapes = quantities(self._settings)
-        tail = self._settings["sticks"]
+        tail = self._settings.sticks
         if "manual" not in self._modes:
             tail = None
         elif not tail:
@@ -81,12 +81,12 @@ class ControlPanel:
             return
         with gui.add_folder("Gait"):
             if tail:
-                full_hz = tail["frequency_hz"]
+                full_hz = tail.frequency_hz
                 self._add_stick(gui, "Frequency (Hz)", 0, full_hz, 0.05, "tail beat; negative swims backward")
-                self._add_stick(gui, "Turn (°)", 3, tail["deflection_deg"], 1.0, "positive to port")
-                if tail["depth_m_s"]:
+                self._add_stick(gui, "Turn (°)", 3, tail.deflection_deg, 1.0, "positive to port")
+                if tail.depth_m_s:
                     hint = "rate of change of the depth set-point"
-                    self._add_stick(gui, "Climb (m/s)", 2, tail["depth_m_s"], 0.01, hint)
+                    self._add_stick(gui, "Climb (m/s)", 2, tail.depth_m_s, 0.01, hint)
             for quantity in shapes:
                 self._add_slider(gui, quantity, (quantity.high - quantity.low) / 200)
 
@@ -119,10 +119,10 @@ class ControlPanel:
             return
         with gui.add_folder("Parameters", expand_by_default=False):
             for param in rest:
-                low, high = float(param["low"]), float(param["high"])
-                label = param["name"].lower() + (f" ({param['unit']})" if param["unit"] else "")
-                quantity = Quantity(label, low, high, param.get("about") or "", (param["name"],))
-                self._add_slider(gui, quantity, 1.0 if param.get("kind") == "int" else (high - low) / 200)
+                low, high = float(param.low), float(param.high)
+                label = param.name.lower() + (f" ({param.unit})" if param.unit else "")
+                quantity = Quantity(label, low, high, param.about or "", (param.name,))
+                self._add_slider(gui, quantity, 1.0 if param.kind == "int" else (high - low) / 200)
 
     def _add_slider(self, gui: GuiApi, quantity: Quantity, step: float) -> None:
         slider = gui.add_slider(
@@ -136,9 +136,7 @@ class ControlPanel:
             if event.client is not None:  # a user, not this panel
                 self._shown[quantity.label] = slider.value
                 for name, value in quantity.changes(float(slider.value), self._values[self.vehicle]):
-                    self._send(
-                        "set", name, round(value) if self._params[name].get("kind") == "int" else value
-                    )
+                    self._send("set", name, round(value) if self._params[name].kind == "int" else value)
 
         slider.on_update(moved)
 

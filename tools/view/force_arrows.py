@@ -85,7 +85,7 @@ def _emphasised(share: float) -> float:
 
 def _largest_thrust_n(run: Run) -> float:
     """Returns the largest thrust that a controller may command."""
-    return max((a["max_n"] for a in run.vehicle.settings["actuators"] if a["map"] == "thruster"), default=1.0)
+    return max((a.max_n for a in run.vehicle.settings.actuators if a.map == "thruster"), default=1.0)
 
 
 class WaterArrows:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from caudal.onboard.tables.read import Settings
+from caudal.onboard.tables.stack import TailGait, UndulationGait
 
 LONGEST = 4.0  # longest wavelength of a slider in body lengths, where the file allows a straight body
 
@@ -67,24 +69,24 @@ class TailAmplitude(Quantity):
         ]
 
 
-def quantities(settings: Mapping[str, Any]) -> list[Quantity]:
+def quantities(settings: Settings) -> list[Quantity]:
     """Returns the quantities of the gait that the file lets a user change; the frequency only without sticks."""
-    gait = settings.get("gait") or {}
-    params = {param["key"]: param for param in settings.get("params") or []}
+    gait = settings.gait
+    params = {param.key: param for param in settings.params}
     found: list[Quantity] = []
 
     def add(key: str, label: str) -> None:
         if key in params:
             param = params[key]
-            found.append(Quantity(label, param["low"], param["high"], param["about"], (param["name"],)))
+            found.append(Quantity(label, param.low, param.high, param.about, (param.name,)))
 
-    if not settings.get("sticks"):
+    if not settings.sticks:
         add("gait.frequency_hz", "Frequency (Hz)")
     add("gait.amplitude_rad", "Amplitude (rad)")
-    if "gait.c1" in params and "gait.c2_per_m" in params:
+    if isinstance(gait, TailGait) and "gait.c1" in params and "gait.c2_per_m" in params:
         parts = [params["gait.c1"], params["gait.c2_per_m"]]
-        limits = tuple((float(part["low"]), float(part["high"])) for part in parts)
-        names, length_m = tuple(part["name"] for part in parts), sum(gait["links_m"])
+        limits = tuple((float(part.low), float(part.high)) for part in parts)
+        names, length_m = tuple(part.name for part in parts), sum(gait.links_m)
         low, high = ((c1 * length_m + c2 * length_m**2) for c1, c2 in zip(*limits, strict=True))
         found.append(
             TailAmplitude(
@@ -92,9 +94,9 @@ def quantities(settings: Mapping[str, Any]) -> list[Quantity]:
             )
         )
     add("gait.wavelength_m", "Wavelength (m)")
-    if "gait.waves" in params:
-        param, length_m = params["gait.waves"], float(gait["length_m"])
-        low, high = length_m / param["high"], length_m / max(param["low"], 1 / LONGEST)
+    if isinstance(gait, UndulationGait) and "gait.waves" in params:
+        param, length_m = params["gait.waves"], float(gait.length_m)
+        low, high = length_m / param.high, length_m / max(param.low, 1 / LONGEST)
         about = f"wavelength on a length of {length_m:g} m"
-        found.append(Wavelength("Wavelength (m)", low, high, about, (param["name"],), length_m))
+        found.append(Wavelength("Wavelength (m)", low, high, about, (param.name,), length_m))
     return found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from caudal.hal.tables.channels import Linear, Place
 from caudal.tools.log.recorded_run import BASE, Run, Snapshot, Source
 from caudal.tools.view.vehicle import rgb
 
@@ -56,11 +57,11 @@ class SonarBeams:
         self._run = run
         self._topic = f"/{name}/counts"
         self._beams = [
-            (sensor["name"], sensor["place"], sensor["per_count"], sensor["zero_count"])
-            for sensor in run.vehicle.settings["sensors"]
-            if sensor.get("place")
+            (sensor.name, sensor.place, sensor.per_count, sensor.zero_count)
+            for sensor in run.vehicle.settings.sensors
+            if isinstance(sensor, Linear) and sensor.place
         ]
-        self._range_m = {beam[0]: beam[1]["range_m"] for beam in self._beams}
+        self._range_m = {beam[0]: beam[1].range_m for beam in self._beams}
         self._scene, self._name = scene, name
         self._handles: list[MeshHandle] = []
         self._rims: list[LineSegmentsHandle] = []
@@ -69,7 +70,7 @@ class SonarBeams:
     def _draw(self) -> None:
         """Adds the shapes only when they are first shown, as they slow down the opening of the page."""
         for sensor, place, *_ in self._beams:
-            vertices = _wedge(place, place["range_m"])
+            vertices = _wedge(place, place.range_m)
             faces = np.array([[0, k + 1, k + 2] for k in range(STEPS)])
             self._handles.append(
                 self._scene.add_mesh_simple(
@@ -111,11 +112,11 @@ class SonarBeams:
             counts = self._run.value(snapshot, self._topic, sensor)
             if counts is None:
                 continue
-            range_m = min((counts - zero) * per_count, place["range_m"])
+            range_m = min((counts - zero) * per_count, place.range_m)
             if abs(range_m - self._range_m[sensor]) < 0.004:
                 continue
             self._range_m[sensor] = range_m
-            share = range_m / place["range_m"]
+            share = range_m / place.range_m
             wedge = _wedge(place, range_m)
             near, far = np.array(rgb(NEAR)), np.array(rgb(FAR))
             red, green, blue = (int(c) for c in near + (far - near) * min(1.0, 1.4 * share))
@@ -124,13 +125,13 @@ class SonarBeams:
             rim.points, rim.colors = _rim(wedge, (red, green, blue))
 
 
-def _wedge(place: dict[str, float], range_m: float) -> np.ndarray:
-    centre, half = math.radians(place["bearing_deg"]), math.radians(place["half_angle_deg"])
+def _wedge(place: Place, range_m: float) -> np.ndarray:
+    centre, half = math.radians(place.bearing_deg), math.radians(place.half_angle_deg)
     angles = np.linspace(centre - half, centre + half, STEPS + 1)
-    x = place["x_m"] + range_m * np.cos(angles)
-    y = place["y_m"] + range_m * np.sin(angles)
+    x = place.x_m + range_m * np.cos(angles)
+    y = place.y_m + range_m * np.sin(angles)
     rim = np.column_stack([x, y, np.zeros_like(x)])
-    return np.vstack([[place["x_m"], place["y_m"], 0.0], rim]).astype(np.float32)
+    return np.vstack([[place.x_m, place.y_m, 0.0], rim]).astype(np.float32)
 
 
 def _rim(wedge: np.ndarray, colour: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:

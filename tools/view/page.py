@@ -257,7 +257,7 @@ class Page:
             self._notify_rejections(source.events)
 
     def _notify_rejections(self, events: list[Event]) -> None:
-        """Tells all browsers why a command was rejected."""
+        """Notifies all browsers why a command was rejected."""
         for event in events[self._events_read :]:
             if event.details.get("refused"):
                 for client in self.server.get_clients().values():

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from viser import ClientHandle, HemisphereLightHandle, SceneApi, ViserServer
 
 FOV_RAD = 0.72  # vertical field of view of a camera
-HALF_HEIGHT = math.tan(FOV_RAD / 2)  # half the height of a picture, seen from 1 m away
+HALF_HEIGHT = math.tan(FOV_RAD / 2)  # half the height of an image, seen from 1 m away
 NEW_S = 3.0  # time in which a browser counts as new
 SKY, SEA, GROUND = (214, 234, 242), (112, 178, 205), (170, 160, 145)
 
@@ -94,7 +94,7 @@ class Scene:
         self.shown = 0
 
     def light(self, full: bool) -> None:
-        """Switches shadows and reflections; without a graphics card a browser needs seconds for its first picture."""
+        """Switches shadows and reflections; without a graphics card a browser needs seconds for its first image."""
         scene = self.server.scene
         self._daylight.visible = not full
         scene.configure_environment_map("city" if full else None, environment_intensity=0.8)
@@ -114,7 +114,7 @@ class Scene:
     def follow(
         self, name: str | None, aim_m: np.ndarray | None = None, from_m: np.ndarray | None = None
     ) -> None:
-        """Lets the cameras follow a vehicle and keep `aim_m`, or else its centre, in the centre of the picture.
+        """Lets the cameras follow a vehicle and keep `aim_m`, or else its centre, in the centre of the image.
 
         `from_m` is the position of the camera of a browser that opens the page.
         """
@@ -160,7 +160,7 @@ class Scene:
     def frame(self, snapshot: Snapshot, aspect: float, filled: float) -> tuple[np.ndarray, np.ndarray]:
         """Returns (camera position, aim) that shows the whole first vehicle from ahead, its right and above.
 
-        `aspect` is width by height of the picture, `filled` the share of it that the vehicle takes.
+        `aspect` is width by height of the image, `filled` the share of it that the vehicle takes.
         """
         first = self.run.names[0]
         meshes = self.vehicles[first].meshes
@@ -183,9 +183,9 @@ class Scene:
 def fitted(
     points: np.ndarray, away: np.ndarray, aspect: float, half_height: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns (camera position, aim) so that points (point, 3) just fit into a picture, seen from direction `away`.
+    """Returns (camera position, aim) so that points (point, 3) just fit into an image, seen from direction `away`.
 
-    `half_height` is half the height of the picture, seen from 1 m away.
+    `half_height` is half the height of the image, seen from 1 m away.
     """
     back = away / np.linalg.norm(away)
     right = np.cross(UP, back)
@@ -193,7 +193,7 @@ def fitted(
     axes = np.array([right, np.cross(back, right), back])
     at = (points.min(axis=0) + points.max(axis=0)) / 2
     far = 0.0
-    for _ in range(4):  # near points look larger, so the centre of the picture is not that of the box
+    for _ in range(4):  # near points look larger, so the centre of the image is not that of the box
         across, up, near = axes @ (points - at).T
         reach = near + np.maximum(np.abs(across) / (half_height * aspect), np.abs(up) / half_height)
         far = float(reach.max())

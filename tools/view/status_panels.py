@@ -21,7 +21,7 @@ LIGHTS = {
     "drop": "#e0452a", "neutral": "#d92d20", "disarm": "#b42318",
 }  # fmt: skip
 NAMES = tuple(ACTIONS)
-WINDOW = 200  # ticks of timing that are kept
+WINDOW = 200  # ticks of timing that are shown
 DEG = 180 / math.pi
 STYLE = (
     "<style>.cd{font:12.5px/1.45 system-ui,sans-serif;padding:2px 12px 8px}"
@@ -100,7 +100,7 @@ class StatePanel:
             ("turn set-point", "want_deflection_rad", "°", DEG),
         ):
             value = self._run.value(snapshot, f"/{vehicle}/state", field)
-            if self._run.vehicle.settings["gait"] and value is not None:
+            if self._run.vehicle.settings.gait and value is not None:
                 number = f'<span data-cd="{field}">{value * scale:.2f}</span>'
                 rows.append((label, f'{number}<span class="u">{unit}</span>'))
         return rows
@@ -145,7 +145,7 @@ class TimingPanel:
             return
         self._late.append(late)
         self._cost.append(cost)
-        rate_hz = self._run.vehicle.settings["rate_hz"]
+        rate_hz = self._run.vehicle.settings.rate_hz
         rows = [("tick", f"{tick:.0f} <span class='u'>at {rate_hz} Hz</span>")]
         for label, times_us in (("late", self._late), ("cost", self._cost)):
             ordered = sorted(times_us)
@@ -169,7 +169,7 @@ class FailsafePanel:
 
     def __init__(self, gui: GuiApi, run: Run) -> None:
         self._run = run
-        self._rules = run.vehicle.settings["failsafes"]
+        self._rules = run.vehicle.settings.failsafes
         self._handle = gui.add_html(_page(""))
         self._shown: int | None = None
 
@@ -182,14 +182,14 @@ class FailsafePanel:
         lights = []
         for k, rule in enumerate(self._rules):
             active = self._shown >> k & 1
-            colour = LIGHTS[rule["action"]] if active else QUIET
+            colour = LIGHTS[rule.action] if active else QUIET
             glow = f"box-shadow:0 0 6px {colour}" if active else ""
             weight = "font-weight:600" if active else "opacity:.75"
-            title = html.escape(f"{rule['trigger']}: {rule['action']} after {rule['delay_s']:g} s")
+            title = html.escape(f"{rule.trigger}: {rule.action} after {rule.delay_s:g} s")
             lights.append(
-                f'<div class="row" title="{title}" data-light="{html.escape(rule["name"])}" data-on="{active}">'
+                f'<div class="row" title="{title}" data-light="{html.escape(rule.name)}" data-on="{active}">'
                 f'<i style="background:{colour};{glow}"></i><span style="{weight}">'
-                f"{html.escape(rule['name'].replace('_', ' '))}</span></div>"
+                f"{html.escape(rule.name.replace('_', ' '))}</span></div>"
             )
         self._handle.content = _page(f'<div class="grid">{"".join(lights)}</div>')
 

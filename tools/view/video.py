@@ -24,10 +24,10 @@ ENCODERS: dict[str, dict[str, Any]] = {
     ".webm": {"codec": "libvpx-vp9", "bitrate": "4M"},
     ".gif": {"codec": "gif", "pix_fmt_out": "rgb8"},
 }
-RENDER_S = 120.0  # a browser without a graphics card may need long for its first picture
+RENDER_S = 120.0  # a browser without a graphics card may need long for its first image
 OPEN_S = 90.0
 SETTLE_S = 30.0  # after this time a browser has loaded everything
-SAME = 4  # equal pictures, half a second apart, that count as settled
+SAME = 4  # equal images, half a second apart, that count as settled
 LEAST_WINDOW = 500, 300
 
 Size = tuple[int, int]
@@ -52,16 +52,16 @@ def check(path: Path, kinds: tuple[str, ...]) -> None:
 
 
 def render(client: ClientHandle, width: int, height: int) -> np.ndarray:
-    """Returns a picture (height, width, 3) of what a browser shows."""
+    """Returns an image (height, width, 3) of what a browser shows."""
     try:
         picture = client.get_render(height=height, width=width, transport_format="jpeg", timeout=RENDER_S)
     except (TimeoutError, RuntimeError, ConnectionError) as error:
-        raise UsageError(f"the browser did not render a picture ({error})") from error
+        raise UsageError(f"the browser did not render an image ({error})") from error
     return np.ascontiguousarray(picture[:, :, :3])
 
 
 def settled(client: ClientHandle, width: int, height: int) -> np.ndarray:
-    """Returns a picture once it no longer changes: light and shadows appear seconds after the shapes."""
+    """Returns an image once it no longer changes: light and shadows appear seconds after the shapes."""
     picture = render(client, width, height)
     same, give_up_s = 0, time.monotonic() + SETTLE_S
     while same < SAME and time.monotonic() < give_up_s:
@@ -72,7 +72,7 @@ def settled(client: ClientHandle, width: int, height: int) -> np.ndarray:
 
 
 def encoded(picture: np.ndarray, suffix: str = ".png") -> bytes:
-    """Encodes a picture as PNG or JPEG."""
+    """Encodes an image as PNG or JPEG."""
     from PIL import Image
 
     out = io.BytesIO()
@@ -126,7 +126,7 @@ def video_bytes(
 @contextmanager
 def _browser(server: ViserServer, url: str, size: Size) -> Iterator[ClientHandle]:
     """Context manager that opens a view in a browser without a window."""
-    # The window is drawn as well, for every picture, so it is kept small.
+    # The window is drawn as well, for every image, so it is kept small.
     window = max(size[0] // 2, LEAST_WINDOW[0]), max(size[1] // 2, LEAST_WINDOW[1])
     with HeadlessBrowser(url, *window) as browser:
         give_up_s = time.monotonic() + OPEN_S

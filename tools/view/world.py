@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from viser import MeshHandle
 
+from caudal.onboard.tables.chain import AimsTask
+from caudal.onboard.tables.scenario import Track
+from caudal.onboard.tables.thrusters import Follow
 from caudal.sim_plant.tables.water import Wave
 from caudal.tools.log.recorded_run import Run
 from caudal.tools.view.mesh import circle, grid_faces, superellipsoid, tube
@@ -182,14 +185,14 @@ def _segments(path: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def planned(run: Run) -> tuple[np.ndarray, np.ndarray | None]:
     """Returns the points (point, 3) of a scenario's path, trajectory or first task, and its times (s), if any."""
     scenario = run.scenario
-    depth_m = scenario.get("depth_m") or run.vehicle.plant.depth_m
-    if scenario.get("path_m"):
-        path = np.array([*scenario["path_m"], scenario["path_m"][0]], dtype=float)
+    depth_m = scenario.depth_m or run.vehicle.plant.depth_m
+    if isinstance(scenario, Track):
+        path = np.array([*scenario.path_m, scenario.path_m[0]], dtype=float)
         return np.column_stack([path, np.full(len(path), -depth_m)]), None
-    if scenario.get("trajectory"):
-        return _bezier(scenario["trajectory"]["points"], scenario["trajectory"]["segment_s"])
-    for task in scenario.get("aims") or []:
-        rows = [row["to"][:3] for row in task.get("rows") or [] if len(row.get("to") or []) >= 3]
+    if isinstance(scenario, Follow):
+        return _bezier(scenario.trajectory.points, scenario.trajectory.segment_s)
+    for task in scenario.aims if isinstance(scenario, AimsTask) else ():
+        rows = [row.to[:3] for row in task.rows if len(row.to) >= 3]
         if rows:
             return np.array([[x, y, -z] for x, y, z in rows], dtype=float), None
     return np.zeros((0, 3)), None
