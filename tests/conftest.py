@@ -38,6 +38,11 @@ def left_out(reason: str) -> None:
     pytest.skip(reason)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests marked `long` come first, so that no process is left alone with one at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 class Caudal:
     """Runs `caudal ...` in a folder of the test's own."""
 

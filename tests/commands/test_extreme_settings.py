@@ -8,6 +8,7 @@ from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import Vehicle
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.long
 FISH = tomllib.loads((ROOT / "onboard" / "vehicles" / "fish.toml").read_text())
 
 
@@ -29,7 +30,12 @@ def numbers(table, path=()):
 
 
 KEYS = list(numbers(FISH))
-PLANT = ("plant", "world", "pi", "look")  # tables that no loop reads, so that no parameter's range can change with them
+PLANT = (
+    "plant",
+    "world",
+    "pi",
+    "look",
+)  # tables that no loop reads, so that no parameter's range can change with them
 
 
 @pytest.mark.parametrize("value", ["1e300", "0", "-1", "1e-300"])
