@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, settings
 from tests import command_line
 from tests.failsafes.counted import pytest_runtest_logreport, pytest_sessionfinish  # noqa: F401
 
-# No test judges wall-clock time: a busy machine is no failure. The same examples every time, so that a failure repeats.
+# No test checks wall-clock time: a busy machine is no failure. The same examples every time, so that a failure repeats.
 settings.register_profile(
     "caudal", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("caudal")
 
-# Programs that tests start hear Ctrl-C, also where the tests run in the background, which ignores it.
+# Programs that tests start receive Ctrl-C, also where the tests run in the background, which ignores it.
 if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -1,4 +1,4 @@
-"""Makes the README's pictures by our own commands, a run and a look at it each: `make pictures`. Three minutes."""
+"""Makes the README's screenshots by our own commands, each from a run: `make pictures`. Three minutes."""
 
 import subprocess
 import sys
