@@ -1,4 +1,4 @@
-"""Makes the README's screenshots by our own commands, each from a run: `make pictures`. Three minutes."""
+"""Renders the README's screenshots, each by `caudal run` and `caudal view`: `make pictures`. Three minutes."""
 
 import subprocess
 import sys
