@@ -7,7 +7,12 @@ from caudal.tools.config.vehicle import open_vehicle
 from tests.conftest import ROOT
 
 WRONG = [
-    ("fish", "actuator.tail_1.feedback=absent_one", "actuator.tail_1.feedback", 'there is no sensor "absent_one"'),
+    (
+        "fish",
+        "actuator.tail_1.feedback=absent_one",
+        "actuator.tail_1.feedback",
+        'there is no sensor "absent_one"',
+    ),
     ("fish", "actuator.tail_1.feedback=depth", "actuator.tail_1.feedback", 'reads m; name one of unit "rad"'),
     ("fish", "actuator.tail_1.feedback=''", "actuator.tail_1.lag_s", "needs feedback"),
     ("fish", "actuator.tail_1.off_rad=0", "actuator.tail_1.off_rad", "0"),

@@ -10,11 +10,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from caudal.onboard.run.ground_station import check_addresses
 from caudal.tools.common import options, output
+from caudal.tools.common.run_options import station_options
 from caudal.tools.deploy.pi_check import read_for_pi
 from caudal.tools.deploy.pi_release import Release, Run, make_release
 from caudal.tools.deploy.pi_target import Image, Remote
-from caudal.tools.vehicle_run.ground_station import check_addresses
 
 ACTIONS = ("back", "health", "uninstall")
 
@@ -91,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _deploy(args: argparse.Namespace, target: Image | Remote) -> int:
     vehicle, scenario = read_for_pi(args.vehicle, args.set, args.scenario)
-    check_addresses(args)
+    check_addresses(station_options(args))
     for word in (*args.mavlink, args.mavlink_key or ""):
         if word.split() != [word] * bool(word):
             raise output.UsageError(
