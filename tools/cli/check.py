@@ -17,18 +17,18 @@ def run(args: argparse.Namespace) -> int:
     """Prints a summary of a valid file; an invalid one raises."""
     vehicle = open_vehicle(args.file, args.set)
     settings = vehicle.settings
-    for name, scenario in settings["scenarios"].items():
+    for name, scenario in settings.scenarios.items():
         vehicle.try_without_readings(name, scenario)
     vehicle.try_params()
     summary = {
         "vehicle": vehicle.name,
         "sound": True,
-        "rate_hz": settings["rate_hz"],
-        "actuators": len(settings["actuators"]),
-        "sensors": len(settings["sensors"]),
-        "scenarios": list(settings["scenarios"]),
+        "rate_hz": settings.rate_hz,
+        "actuators": len(settings.actuators),
+        "sensors": len(settings.sensors),
+        "scenarios": list(settings.scenarios),
         "trials": list(vehicle.trials),
-        "params": len(settings["params"]),
+        "params": len(settings.params),
         "digest": vehicle.file.digest(),
     }
     if args.json:
