@@ -51,6 +51,7 @@ def curvature_per_m(deflection_deg: float, amplitude: float = 1.0, frequency_hz:
     return float(turned_rad / (run["way_m_s"][half].sum() * 0.01))
 
 
+@pytest.mark.long
 def test_speed_is_within_a_band_of_the_strouhal_curve(caudal):
     result = caudal.json("run", "fish", "--scenario", "figures", "--for", 141, "--set", TREE)
     assert [row["frequency_hz"] for row in result["speeds"]] == [0.5, 1.0, 2.0, 3.0]

@@ -16,6 +16,7 @@ from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario, open_vehicle
 from caudal.tools.simulate.simulation import Simulation
 
+pytestmark = pytest.mark.long
 MODES = {"mode1": 5.0, "mode2": 10.0, "mode3": 10.0}  # mm of mean error that the hand may have
 BASE_MM = {
     "mode1": 550.0,
