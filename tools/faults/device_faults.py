@@ -146,11 +146,10 @@ SENSORS: dict[str, Callable[[Fault, FaultyBody, SensorMap, int, int], CountChang
 
 def bus_effect(body: FaultyBody, vehicle: "Vehicle") -> CountsEffect:
     """No reading of any chip on the vehicle's buses; of a vehicle without a [pi] table, none at all."""
-    chips = chips_or_none(vehicle)
-    places = chips["sensor"] if chips else {}
+    pi = chips_or_none(vehicle)
     on_bus = [
         i for i, name in enumerate(body.sensors)
-        if chips is None or (name in places and "bus" in chips["chip"][places[name]["chip"]])
+        if pi is None or (name in pi.readings and hasattr(pi.chip[pi.readings[name].chip], "bus"))
     ]  # fmt: skip
 
     def effect(counts: Counts) -> None:
