@@ -11,11 +11,13 @@ It listens on 127.0.0.1 unless a HOST is given; 0.0.0.0 is every network of the 
 import re
 from dataclasses import dataclass
 
+from caudal.hal.errors import CaudalError
+
 KINDS = ("udp", "udpin", "udpout", "tcp", "tcpin", "serial")
 HINT = "write udp:14550, udpout:192.168.2.1:14550, tcp:5760 or serial:/dev/ttyUSB0@57600"
 
 
-class AddressError(ValueError):
+class AddressError(CaudalError, ValueError):
     """What is wrong with an address: a sentence."""
 
 

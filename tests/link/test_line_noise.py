@@ -6,8 +6,8 @@ import time
 from caudal.onboard.link.controller import Controller
 from caudal.onboard.link.frame import BYE, HANDSHAKE, Encoder, wire_size
 from caudal.onboard.link.handshake import SIZE, Handshake
+from caudal.onboard.run.config import open_controlled
 from caudal.onboard.tables.read import Settings
-from caudal.tools.vehicle_run.config import open_controlled
 
 TIMEOUT_MS = 50
 
