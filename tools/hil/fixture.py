@@ -40,7 +40,7 @@ class StallingPort:
 
 class Wire:
     """`patience_s`: how long the plant waits for an answer before the controller counts as gone, then `gone_s` a tick
-    (None: the clock's pace). `link_timeout_ms`: the controller's own dead-man. `free` running, ticks come by the clock.
+    (None: the clock's pace). `link_timeout_ms`: the controller's timeout. `free` running, ticks come by the clock.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Wire:
         self._read_s = self._waited_s = time.monotonic()
         self.line = FaultyPort(Port(master, "bench"), seed=seed, **faults)
         self.controller = Controller(vehicle.settings, scenario_settings, digest, self._far)
-        self._dead_man_ms = link_timeout_ms
+        self._link_timeout_ms = link_timeout_ms
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
         period_us = 1_000_000 // vehicle.settings["rate_hz"]
@@ -90,7 +90,7 @@ class Wire:
 
     def _serve(self) -> None:
         try:
-            self.controller.serve(timeout_ms=self._dead_man_ms)
+            self.controller.serve(timeout_ms=self._link_timeout_ms)
         except PortError:
             return  # the bench is put away
 

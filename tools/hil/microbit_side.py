@@ -53,7 +53,7 @@ class MicrobitSide:
         self._chunk = bytearray(512)
         self._came = bytearray()
         self._sequence = 0
-        self.trips = 0  # of the board's dead-man
+        self.trips = 0  # of the board's link timeout
         self.greetings = 0  # the loop is on this side: nobody starts anew
         self.counters = FrameCounters()
         self.bytes_sent = 0
