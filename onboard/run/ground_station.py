@@ -56,7 +56,7 @@ def open_stations(
                 number=number,
                 origin=options.origin or origin,
                 logs=logs,
-                rehearse=rehearsal and _of(rehearsal, name),
+                inject=rehearsal and _of(rehearsal, name),
             )
             for number, (name, loop) in enumerate(loops)
         ]
