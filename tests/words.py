@@ -4,7 +4,8 @@
     python -m tests.words --list        # each place
     python -m tests.words --room hal    # of one folder
 
-AVOIDED says which word to use instead. Words between backticks, and names in code, are not checked.
+AVOIDED says what to write instead. Words between backticks, words in quotation marks and
+names in code are not checked.
 """
 
 import argparse
@@ -91,6 +92,8 @@ ALLOWED = {  # a word's own meaning: pattern of the path, pattern of the text ar
     r"^tools/(calibrate|bench/wire)": r"wire",  # a probe's; the name of a benchmark
     r"^tools/view": r"\baim\b",  # of a camera
     r"^tools/bench": r"aims|bench wire",  # names of benchmarks
+    r"^(tests/|onboard/)link": r"on the wire",  # bytes
+    r"^tools/faults|fault_requests|on_request_faults": r"\bmend\b",  # the word of a request
     r".": r"(?i)round (?:trip|off)|docs/pictures|make pictures|wire comes loose",
 }
 

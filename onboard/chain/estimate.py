@@ -6,9 +6,9 @@ filters use no model. `known` says whether everything that the controller needs 
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
-from msgspec.structs import replace
 
 from caudal.hal.core.board import Board
 from caudal.onboard.chain.arrays import Floats
@@ -17,15 +17,21 @@ from caudal.onboard.chain.rotations import euler_rates, euler_rotation
 from caudal.onboard.chain.thrusters import Thrusters
 from caudal.onboard.core.state import Estimate, State
 from caudal.onboard.estimate.kalman import Angle, Axis
+from caudal.onboard.estimate.pose import MOST_M_S2
 from caudal.onboard.tables.chain import Chain
 from caudal.onboard.tables.stack import EstimateTable
 from caudal.onboard.tables.thrusters import FilterTable
 
 LOST_S = 0.5  # a joint or a pressure without a reading for so long is no longer known
-# No chain accelerates more than this. Otherwise a gyro's spike, through drag that grows with the square, would drive
-# filters to overflow before a reading of the position can correct them.
-MOST_M_S2 = 50.0
-MOST_RAD_S2 = 2000.0
+MOST_RAD_S2 = 2000.0  # no joint accelerates more: see MOST_M_S2
+
+
+class JointDisturbance(NamedTuple):
+    """Disturbance of a joint's coordinate: m in these names is rad for a bend."""
+
+    push_s: float
+    push_m_s2: float
+    gust_m_s2: float
 
 
 class ChainEstimator:
@@ -52,8 +58,8 @@ class ChainEstimator:
         self._tilts = [board.sensor(name) for name in (table.roll, table.pitch, table.heading)]
         gyros = table.roll_rate, table.pitch_rate, table.turn_rate
         self._gyros = [board.sensor(name) if name else None for name in gyros]
-        bend = replace(noise, push_s=5.0, push_m_s2=joints.push_rad_s2, gust_m_s2=joints.gust_rad_s2)
-        slide = replace(noise, push_s=5.0, push_m_s2=1e-6, gust_m_s2=joints.gust_m_s2)
+        bend = JointDisturbance(5.0, joints.push_rad_s2, joints.gust_rad_s2)
+        slide = JointDisturbance(5.0, 1e-6, joints.gust_m_s2)
         self._joints, self._coordinates = [], []
         for soft in control.soft:
             for k, name in enumerate(soft.coordinates):

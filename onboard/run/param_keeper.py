@@ -44,7 +44,7 @@ class ParamKeeper:
             return []
         writer.update(self._loop)
         sentences, self._sentences = [*self._sentences, *writer.news()], []
-        if writer.troubled != self._lost:
+        if writer.failing != self._lost:
             self._lost = not self._lost
             self._loop.send("host", "params_lost", int(self._lost))
         return sentences

@@ -23,6 +23,8 @@ class AddressError(CaudalError, ValueError):
 
 @dataclass(frozen=True)
 class Address:
+    """The address of a link."""
+
     kind: str  # udp, udpout, tcp or serial
     host: str  # or the device
     port: int  # or the baud rate
@@ -36,6 +38,7 @@ class Address:
 
 
 def read_address(text: str) -> Address:
+    """Reads an address; AddressError if it is invalid."""
     kind, _, rest = text.partition(":")
     if kind not in KINDS or not rest:
         raise AddressError(f"{text}: there is no such address; {HINT}")
@@ -48,5 +51,5 @@ def read_address(text: str) -> Address:
     if not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
         raise AddressError(f"{text}: {port or 'nothing'} is no port; {HINT}")
     if kind == "udpout" and (not host or int(port) == 0):
-        raise AddressError(f"{text}: say whom to speak to, such as udpout:127.0.0.1:{port}")
+        raise AddressError(f"{text}: give the host of a station, such as udpout:127.0.0.1:{port}")
     return Address({"udpin": "udp", "tcpin": "tcp"}.get(kind, kind), host or "127.0.0.1", int(port))

@@ -47,7 +47,7 @@ def servo(name, port, **changes):
 
 
 def valve(name="valve", **changes):
-    """Settings of a valve that is said to open at 120 mA; its loop answers an error five times as hard."""
+    """A valve that should open at 120 mA, with a pressure loop of five times its open-loop gain."""
     settings = Table(
         name=name,
         map="valve",
@@ -228,7 +228,7 @@ def wander():
 
 
 class BenchDriver:
-    """Counts by sensor name, set by the test; keeps what was written last."""
+    """Counts by sensor name, set by the test; stores what was written last."""
 
     def __init__(self, names=SENSORS):
         self.names = names

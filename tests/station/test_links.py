@@ -161,7 +161,7 @@ def test_addresses_listen_on_this_computer_only_by_default(text, whole):
     ],
 )
 def test_invalid_address_gets_a_message(text, capsys):
-    with pytest.raises(AddressError, match=r"write|say"):
+    with pytest.raises(AddressError, match=r"write|give"):
         read_address(text)
     assert main(["run", "fish", "--mavlink", text]) == 2
     assert capsys.readouterr().err.startswith("caudal: --mavlink ")

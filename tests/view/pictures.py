@@ -1,4 +1,4 @@
-"""Makes the README's pictures by our own commands, a run and a look at it each: `make pictures`. Three minutes."""
+"""Renders the README's screenshots, each by `caudal run` and `caudal view`: `make pictures`. Three minutes."""
 
 import subprocess
 import sys

@@ -103,7 +103,7 @@ def _deploy(args: argparse.Namespace, target: Image | Remote) -> int:
     calibration = target.calibration()
     if calibration:
         _read_calibrated(args, calibration)
-    wanted = Run(
+    launch = Run(
         vehicle.name,
         vehicle.file.text,
         scenario,
@@ -114,7 +114,7 @@ def _deploy(args: argparse.Namespace, target: Image | Remote) -> int:
     )
     with tempfile.TemporaryDirectory() as scratch:
         with output.slow_notice(f"making a release for {platform.machine}, Python {platform}"):
-            release = make_release(Path(scratch), platform, wanted)
+            release = make_release(Path(scratch), platform, launch)
         about: dict[str, Any] = {
             "target": target.label,
             "vehicle": vehicle.name,
@@ -132,7 +132,7 @@ def _deploy(args: argparse.Namespace, target: Image | Remote) -> int:
 def _read_calibrated(args: argparse.Namespace, calibration: Path) -> None:
     """Checks the files with the calibration of an image, which overrides all settings, as on the vehicle."""
     again = argparse.Namespace(set=list(args.set))
-    options.With([], "set")(None, again, calibration)
+    options.With([], "set")(argparse.ArgumentParser(), again, str(calibration))
     read_for_pi(args.vehicle, again.set, args.scenario)
 
 

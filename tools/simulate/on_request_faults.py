@@ -1,4 +1,4 @@
-"""What a ground station asks for (onboard/station/fault_requests.py), as upsets of a simulated vehicle, and their end."""
+"""Requests of a ground station (onboard/station/fault_requests.py) as faults of a simulated vehicle, and their end."""
 
 import contextlib
 from collections.abc import Callable
