@@ -5,7 +5,6 @@ connected in every other part of the run, so that other load of the machine affe
 those that the browser was sent: what the view wrote to its socket. It exits with 1 if a limit is exceeded.
 """
 
-import argparse
 import subprocess
 import sys
 import tempfile
@@ -20,10 +19,9 @@ from caudal.onboard.core.clock import RealClock
 from caudal.onboard.host import realtime
 from caudal.onboard.log.recorder import Recorder
 from caudal.onboard.log.stream import StreamServer
+from caudal.onboard.run.recording import about_run
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.simulate.simulation import Simulation
-from caudal.tools.vehicle_run.live_view import helms_of
-from caudal.tools.vehicle_run.recording import about_run
 from caudal.tools.view.headless_browser import HeadlessBrowser
 
 STRETCH_S = 10.0
@@ -63,7 +61,7 @@ def main(seconds: float, vehicles: int) -> int:
     vehicle, name, _ = open_scenario(
         "fish", [f"world.pool.vehicles={vehicles}", "world.pool.start_clearance_m=0.1"], "pool"
     )
-    about = about_run(argparse.Namespace(seed=0, realtime=True), vehicle, name, "sim")
+    about = about_run(vehicle, name, "sim", realtime=True)
     late: dict[bool, list[int]] = {True: [], False: []}
     updates: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -71,8 +69,8 @@ def main(seconds: float, vehicles: int) -> int:
         live = StreamServer(recorder, about, ("127.0.0.1", 0))
         simulation = Simulation(vehicle, name, 0)
         simulation.record(live)
-        for whose, send in helms_of(simulation.instances).items():
-            live.add_vehicle(whose, send)
+        for session in simulation.sessions:
+            live.add_vehicle(session.name, session.loop.send)
         live.start()
         simulation.arm()
         simulation.step()
