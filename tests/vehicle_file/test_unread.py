@@ -4,7 +4,7 @@ import pytest
 
 from caudal.hal.vehicle_file.reader import VehicleFileError
 from caudal.onboard import vehicles
-from caudal.onboard.tables.unread import never_read, refusal, unread_keys
+from caudal.onboard.run.unread_keys import never_read, refusal, unread_keys
 from caudal.tools.config.vehicle import open_vehicle
 from tests.conftest import ROOT
 
