@@ -123,7 +123,7 @@ def most(ticks: list[int | None]) -> int | str:
 if __name__ == "__main__":
     vehicle, scenario = sys.argv[1:3] if len(sys.argv) > 2 else ("fish", "cruise")
     print(
-        f"{vehicle} {scenario}; link timeouts: plant {LINK_TIMEOUT_TICKS} ticks free, controller {CONTROLLER_TICKS} ticks"
+        f"{vehicle} {scenario}; timeouts: plant {LINK_TIMEOUT_TICKS} ticks free, controller {CONTROLLER_TICKS} ticks"
     )
     for free in (False, True):
         for length_s in LENGTHS_S:
