@@ -70,7 +70,7 @@ def build_rows(settings, board, available):
 
 
 def tail_stages(settings, scenario, board):
-    """A vehicle that swims with its tail: what it wants becomes tail settings, and a gait swims them."""
+    """Stages of a vehicle with a tail: set-points become tail settings, and a gait generates the joint commands."""
     rate_hz = settings.rate_hz
     guide_hz = settings.guide_hz
     control = settings.control
@@ -88,7 +88,7 @@ def tail_stages(settings, scenario, board):
 
 
 def _tail(settings, board, guides):
-    """From what is wanted to the joints, and the modes that there are."""
+    """Stages from set-points to joint commands, and the available modes."""
     from caudal.onboard.control.tail import Tail
     from caudal.onboard.gait.build import build_gait
     from caudal.onboard.guidance.tail_modes import FixedBeat
@@ -114,9 +114,9 @@ def _tail(settings, board, guides):
 
 
 def _around(settings, tail, board):
-    """The gait round jammed joints; None where nobody hears all of them, and could say where they are stuck."""
-    heard = [settings.actuators[joint].feedback for joint in tail.gait.joints]
-    if not all(heard):
+    """The gait around jammed joints; None if a joint has no feedback, which gives its position."""
+    feedback = [settings.actuators[joint].feedback for joint in tail.gait.joints]
+    if not all(feedback):
         return None
     from caudal.onboard.gait.around import Around
     from caudal.onboard.gait.shape import places_of
@@ -127,7 +127,7 @@ def _around(settings, tail, board):
 
 
 def _scheduled(settings, scenario, board):
-    """Tail settings by the clock: nobody asks where it is, so nobody reckons it, and a tick allocates nothing."""
+    """Tail settings by a schedule: no stage needs a position, so none is estimated, and a tick allocates nothing."""
     from caudal.onboard.estimate.attitude import AttitudeEstimator
     from caudal.onboard.guidance.schedule import Schedule
 
@@ -174,7 +174,7 @@ def _guided(settings, scenario, board):
 
 
 def undulate_stages(settings, scenario, board):
-    """A long body that swims by undulation, and keeps itself level with shells and its gaze with the neck."""
+    """Stages of a long undulating body, which shells keep level, and of the neck that stabilizes the gaze."""
     rate_hz = settings.rate_hz
     control = settings.control
     estimators, guides = _scheduled(settings, scenario, board)
@@ -191,7 +191,7 @@ def undulate_stages(settings, scenario, board):
 
 
 def wrench_stages(settings, scenario, board):
-    """A vehicle that holds any pose with its thrusters."""
+    """Stages of a vehicle that holds any pose with its thrusters."""
     from caudal.onboard.control.pose_control import PoseControl
     from caudal.onboard.estimate.pose import PoseEstimator
     from caudal.onboard.guidance.pose import POSE_TASKS
@@ -218,7 +218,7 @@ def wrench_stages(settings, scenario, board):
 
 
 def chain_stages(settings, scenario, board):
-    """A chain of modules and soft joints with aims in order of priority; the one stack that needs numpy."""
+    """Stages of a chain of modules and soft joints with prioritised tasks; the one stack that needs numpy."""
     from caudal.onboard.chain.stages import stages
 
     estimators, others = stages(settings, scenario, board)

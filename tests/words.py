@@ -58,7 +58,7 @@ AVOIDED = {  # regular expression: what to write instead
     r"crafts?|peers?": "vehicle, ground-station link",
     r"pilot's hand": "manual input",
     r"(?<!caudal )bench wires?|(?:the|a|over|on|across|each) wire(?:'s)?": "HIL link",
-    r"orders(?! of magnitude)|(?:an|one|each|every|no) order(?! of| in)": "command",
+    r"orders(?! of magnitude)|(?:an|one|each|every) order(?! of| in)": "command",
     r"wants|wanted|the want": "setpoint, reference, needed",
     r"(?:the|safety|a) gates?": "output limiter",
     r"failsafe rows?|rows? of the (?:failsafe )?table": "failsafe rule",
@@ -86,6 +86,7 @@ PATTERNS = {
     re.compile(rf"(?<![\w/.-])(?:{words})(?![\w/-]|\.(?:py|md|toml)\b)", re.IGNORECASE): words
     for words in AVOIDED
 }
+CODE = re.compile(r"`[^`]*`|\"\w+\"|https?://\S+|\]\([^)]*\)")
 ALLOWED = {  # a word's own meaning: pattern of the path, pattern of the text around the hit
     r"^hal/(pi|emulated)/|new-device": r"wire",  # an I2C bus has wires
     r"estimate|identify": r"gate",  # of a filter's innovations
@@ -205,9 +206,7 @@ def hits(root: Path = ROOT) -> list[Hit]:
 
 def find(text: Text) -> Iterator[Hit]:
     """Every avoided word in a text."""
-    plain = re.sub(
-        r"`[^`]*`|https?://\S+|\]\([^)]*\)", lambda code: re.sub(r"[^\n]", "~", code[0]), text.text
-    )
+    plain = CODE.sub(lambda code: re.sub(r"[^\n]", "~", code[0]), text.text)
     plain = re.sub(r"(?<=\w)\n\s*(?=\w)", "\n", plain)
     for pattern, words in PATTERNS.items():
         for match in pattern.finditer(re.sub(r"\n", " ", plain)):

@@ -1,11 +1,11 @@
-"""The black box: writes down all that crosses one loop's board, tick by tick. CPython only.
+"""Tick log: records everything that crosses one loop's board, tick by tick. CPython only.
 
-    /NAME/counts     raw sensor counts as they came          /NAME/commands   SI, after the gate (NaN: off)
-    /NAME/outputs    device units as they went               /NAME/state      estimates and wants
-    /NAME/loop       tick, lateness, armed, failsafe rows    /NAME/STAGE      how a stage got there, if it says so
-    /events          what happened, in words; every order
+    /NAME/counts     raw sensor counts as read               /NAME/commands   SI, after the limiter (NaN: off)
+    /NAME/outputs    device units as written                 /NAME/state      estimates and set-points
+    /NAME/loop       tick, lateness, armed, failsafe rules   /NAME/STAGE      diagnostics of a stage, if it has any
+    /events          messages; every command
 
-Counts, lateness and orders are all that a loop depends on: from them a replay gives the same commands.
+A loop depends on counts, lateness and commands only: from them, a replay gives the same outputs.
 """
 
 from caudal.hal.core.fixed_point import ONE
