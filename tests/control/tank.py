@@ -18,7 +18,7 @@ def cross(a, b):
 
 
 class Truth:
-    """The vehicle of the tests; every number may be set anew."""
+    """The vehicle of the tests; every number can be changed."""
 
     def __init__(self):
         self.inertia = np.diag([28.0, 40.0, 48.0, 0.9, 1.2, 1.6])
@@ -121,7 +121,7 @@ class Observer:
 def swim(truth, seconds=280.0, seed=0, tilt=0.0, disturb=None, lively=1.0, sensors=None):
     """States (tick, 12) and the wrench of every tick (tick, 6), steered along slow sines.
 
-    The controller sees the truth, or what `sensors` show. `disturb(t_s)` adds a wrench that nobody recorded; `tilt`
+    The controller sees the truth, or what `sensors` show. `disturb(t_s)` adds an unrecorded wrench; `tilt`
     (rad) swings roll and pitch too.
     """
     rng = np.random.default_rng(seed)

@@ -81,7 +81,7 @@ def test_the_null_space_is_used_before_the_wrench_is_cut():
         for wrench in np.random.default_rng(1).uniform(-1, 1, (200, 6)) * [80, 80, 60, 2, 3, 20]
         if max(least_effort @ wrench / HIGH) > 1 and thrust.forces(wrench) is not None and thrust.share == 1.0
     ]
-    assert cut, "some wrenches are within reach only beside the forces of least effort"
+    assert cut, "some wrenches are within reach only off the forces of least effort"
 
 
 def test_with_fewer_than_six_directions_it_makes_what_it_can():

@@ -68,7 +68,7 @@ def test_one_word_of_the_vehicle_file_chooses_table_or_oscillators():
 
 
 @pytest.mark.parametrize("frequency_hz", [0.5, 1.0, 2.0, 3.0])
-def test_table_and_oscillators_swim_the_same_wave(frequency_hz):
+def test_table_and_oscillators_make_the_same_wave(frequency_hz):
     table = swim(steady("table", frequency_hz), 2 * RATE_HZ)
     cpg = swim(steady("cpg", frequency_hz), 2 * RATE_HZ)
     off = [abs(a - b) for row, other in zip(table, cpg, strict=True) for a, b in zip(row, other, strict=True)]

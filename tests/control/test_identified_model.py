@@ -52,7 +52,7 @@ def assert_within(result, truth, shares):
 
 
 def wandering(seed, sizes, memory_s=2.0, seconds=280.0):
-    """A wrench that nobody recorded: an Ornstein-Uhlenbeck process."""
+    """An unrecorded wrench: an Ornstein-Uhlenbeck process."""
     rng = np.random.default_rng(seed)
     keep = np.exp(-STEP_S / memory_s)
     pushes = rng.standard_normal((round(seconds / STEP_S) + 1, 6))
@@ -137,7 +137,7 @@ def test_inertia_and_drag_are_found_from_noisy_readings(found, swum):
     assert_within(found, swum[0], DIAGONALS | {"m26": 0.2})
 
 
-def test_the_model_foretells_a_run_it_has_not_seen(found):
+def test_model_predicts_a_run_it_was_not_fitted_to(found):
     sensors = Sensors(7, 5600)
     states, wrenches = swim(Truth(), 140.0, seed=5, sensors=sensors)
     r2 = predict(found.model, track(motion(states, wrenches, sensors)), LEVEL).r2
@@ -176,7 +176,7 @@ def test_roll_and_pitch_inertia_are_found_where_they_are_excited():
     assert_within(result, truth, {"m44": 0.1, "m55": 0.1, "righting": 0.03} | DIAGONALS)
 
 
-def test_quadratic_drag_is_found_beside_the_linear():
+def test_quadratic_drag_is_found_in_addition_to_the_linear():
     truth, sensors = Truth(), Sensors(4, 5600)
     truth.quadratic = np.array([15.0, 25.0, 30.0, 0.0, 0.0, 1.5])
     states, wrenches = swim(truth, 140.0, sensors=sensors)

@@ -55,7 +55,7 @@ def test_an_axis_is_the_textbook_filter():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_innovations_of_a_motion_it_was_told_of_are_within_their_bounds(seed):
+def test_innovations_of_a_modelled_motion_are_within_their_bounds(seed):
     rng = np.random.default_rng(seed)
     f, q = matrix_axis(0.8)
     x = np.array([0.0, 0.0, rng.normal(0, NOISE.push_m_s2)])
@@ -71,7 +71,7 @@ def test_innovations_of_a_motion_it_was_told_of_are_within_their_bounds(seed):
     assert 0.94 < np.mean(inside) < 0.96
 
 
-def test_an_outlier_is_left_out_and_a_new_place_believed_in_the_end():
+def test_outlier_is_rejected_and_a_lasting_new_position_accepted():
     axis = Axis(NOISE, 0.003, 0.8, DT)
     axis.start(0.0)
     for _ in range(50):

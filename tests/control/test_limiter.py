@@ -1,4 +1,4 @@
-"""The safety gate whatever is asked of it: outputs are integers or off, within limits, within slew."""
+"""The output limiter, for any commands: outputs are integers or off, within limits, within slew."""
 
 import math
 from types import SimpleNamespace
@@ -94,7 +94,7 @@ def ticks(draw):
 
 @given(st.lists(rows(), max_size=4), ticks())
 @settings(max_examples=150)
-def test_outputs_keep_their_limits_and_slew_whatever_is_asked_and_whatever_fires(failsafes, sequence):
+def test_outputs_stay_within_limits_and_slew_for_any_commands_and_rules(failsafes, sequence):
     driver = OneSensor()
     board = build_board(channels(), driver, RATE_HZ)
     board.actuators[2].map.stays = False  # as a thruster's: off is no force

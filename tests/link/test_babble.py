@@ -1,4 +1,4 @@
-"""A line that babbles brings bytes and no frames: the controller's dead-man takes it for cut."""
+"""A noisy line delivers bytes and no frames: the controller's link times out."""
 
 import random
 import time

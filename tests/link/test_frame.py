@@ -1,4 +1,4 @@
-"""The bench wire on CPython: laws that hold for all frames, and a noisy wire that never gets a wrong one through."""
+"""The HIL link on CPython: laws that hold for all frames, and a noisy wire that never gets a wrong one through."""
 
 import random
 from binascii import crc_hqx

@@ -1,4 +1,4 @@
-"""The drivers of a microcontroller's pins and buses (hal/mcu), each beside a device that is made up."""
+"""The drivers of a microcontroller's pins and buses (hal/mcu), each with a simulated device."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A micro:bit in QEMU swims the gait: a Cortex-M0 with 9.4 kB of heap, the same pulses, and safe by itself."""
+"""A micro:bit in QEMU runs the gait: a Cortex-M0 with 9.4 kB of heap, the same pulses, and safe by itself."""
 
 import time
 from collections.abc import Iterator
@@ -46,8 +46,8 @@ def board(cruise) -> Iterator[Microbit]:
 
 
 class Still:
-    """Readings in the middle of their range, and what the loop here makes of them. No servo is heard: it would be
-    taken for jammed, and a micro:bit plans no wave round it."""
+    """Readings in the middle of their range, and what the loop here makes of them. No servo has feedback: it would
+    count as jammed, and a micro:bit does not plan a wave around it."""
 
     def __init__(self, sensors):
         middles = [(sensor["low_count"] + sensor["high_count"]) // 2 for sensor in sensors]
@@ -62,7 +62,7 @@ class Still:
 
 
 class Both:
-    """The board beside a loop of this process, on the same readings."""
+    """The board compared with a loop of this process, on the same readings."""
 
     def __init__(self, cruise, board: Microbit) -> None:
         vehicle, _, scenario = cruise

@@ -40,8 +40,8 @@ def record_ticks(path, ticks: int) -> None:
 
 
 def without(source, path, gone: Callable[[str, int], bool], **about: str | None) -> None:
-    """A log again, but for the messages that are gone, by topic and time, as a disk that stalls loses them. A topic
-    that loses all is not there. `about` changes what the run was started with, or (None) leaves it out."""
+    """A copy of a log without some messages, by topic and time, as a stalling disk loses them. A topic
+    that loses all is left out. `about` changes the options of the run, or (None) leaves them out."""
     with open(source, "rb") as file:
         reader = make_reader(file)
         summary = reader.get_summary()

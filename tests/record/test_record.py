@@ -37,7 +37,7 @@ def test_what_was_recorded_comes_back_with_its_absent_readings(tmp_path):
     assert log.events == [(1, "mode", {"to": "swim", "kind": "nested", "depths_m": [1.0, None]})]
 
 
-def test_with_no_topic_wanted_only_what_the_run_was_started_with_is_read(tmp_path, monkeypatch):
+def test_reader_without_topics_reads_only_the_options_of_the_run(tmp_path, monkeypatch):
     path = tmp_path / "run.mcap"
     record_ticks(path, 50)
     monkeypatch.setattr("caudal.onboard.log.reader._unpack_chunk", None)

@@ -173,7 +173,7 @@ def check_killed_recording(folder: Path, seed: int) -> float:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_killed_recording_is_read_by_the_standard_reader_as_by_ours(tmp_path, seed):
-    # How much of the end is missing is a matter of the clock: `python -m tests.record.test_survival 50` judges it.
+    # How much of the end is missing depends on wall-clock time: `python -m tests.record.test_survival 50` checks it.
     print(f"{check_killed_recording(tmp_path, seed):.3f} s missing")
 
 

@@ -80,7 +80,7 @@ def test_three_swim_in_a_pool_without_a_touch_and_hold_their_depth(seed):
         assert np.degrees(np.abs(run["roll_rad"])).max() < 25
 
 
-def test_without_guidance_the_same_swimmers_do_collide():
+def test_without_guidance_the_same_vehicles_do_collide():
     """The pool test can fail: a controller that looks at nothing hits a wall."""
     assert swim("articulated", 0, 20.0, *BLIND)[1] > 0
 

@@ -87,7 +87,7 @@ def test_it_runs_straight_nearly_as_fast_as_its_thrusters_push_ahead_and_astern(
     assert run["max_joint_deg"] < 10.0 and run["run_off_m"] < 0.5
 
 
-def test_told_to_hold_in_a_run_it_slows_down_as_straight_as_it_ran():
+def test_hold_during_a_straight_run_slows_down_without_leaving_the_line():
     vehicle, name, _ = open_scenario("hybrid", [], "speed")
     simulation = Simulation(vehicle, name, seed=0)
     loop = simulation.instances[0].loop
@@ -165,7 +165,7 @@ def test_with_two_chambers_of_a_joint_jammed_base_and_hand_hold_as_before(ran):
     assert run["ee_mean_error_mm"] <= 5.0 and run["base_max_error_mm"] <= 600.0
 
 
-def test_the_corrected_law_behind_the_same_door_keeps_the_hand_on_its_path_too(ran):
+def test_the_corrected_law_with_the_same_interface_keeps_the_hand_on_its_path_too(ran):
     run = ran("mode1", "--set", "control.solver=law")
     assert run["ee_mean_error_mm"] <= 10.0 and run["max_joint_deg"] < 88.0
 
@@ -177,7 +177,7 @@ def test_a_run_replays_to_the_last_command(ran, capsys):
 
 
 def test_the_vehicle_files_belief_is_its_plant():
-    """What the controller believes of masses, places and springs stands in the plant's tables as well."""
+    """The controller's model has the same masses, positions and springs as the plant."""
     vehicle = open_vehicle("hybrid")
     control, plant = vehicle.settings["control"], vehicle.plant
     assert plant.tree is not None

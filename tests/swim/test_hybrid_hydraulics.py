@@ -18,7 +18,7 @@ CHAMBERS = [f"{joint}_{chamber}" for joint in ("aft", "fore") for chamber in "ab
 
 
 class Bench:
-    """The vehicle in still water, its chambers told what a test says, nothing else."""
+    """The vehicle in still water, with the pressures that a test commands, and no control."""
 
     def __init__(self, *overrides: str) -> None:
         vehicle = open_vehicle("hybrid", list(overrides))

@@ -6,7 +6,7 @@ from swum import swum
 
 SEEDS = range(3)
 SOFT = "plant.actuator.tail_yaw.stiffness_n_m_rad=8.0"
-UNJUDGED = "actuator.tail_yaw.off_rad=3.0"  # or a tail that falls so far short is found, and swum round
+UNJUDGED = "actuator.tail_yaw.off_rad=3.0"  # otherwise a tail with so large an error counts as not following
 NO_LAG = "gait.waves=0.0"
 # [scenario.speeds]: the last beats of each row.
 FREQUENCIES_HZ = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
@@ -30,13 +30,13 @@ def swing_rad(run: dict[str, np.ndarray], from_s: float, to_s: float) -> float:
     return float(np.ptp(run["tail_yaw_rad"][100 * round(from_s) : 100 * round(to_s)]) / 2)
 
 
-def test_with_its_stiff_servo_it_swims_the_faster_the_faster_it_beats():
+def test_speed_rises_with_frequency_with_a_stiff_servo():
     run = swim("speeds", 0)
     speeds = np.array([mean(run["speed_m_s"], *span) for span in SETTLED_S])
     assert (np.diff(speeds) > 0.02).all(), speeds
     assert speeds[0] >= 0.05 and speeds[-1] <= 0.6, speeds
     swings = [swing_rad(run, *span) for span in SETTLED_S]
-    assert min(swings) > 0.45  # the tail gets where it is told to
+    assert min(swings) > 0.45  # the tail reaches its set-points
 
 
 def test_with_a_soft_servo_it_is_fastest_at_1_to_1_5_hz_and_then_goes_backward():

@@ -22,7 +22,7 @@ NAMES = ("x", "y", "depth", "heading")
 
 @cache
 def swim(scenario: str, seed: int, seconds: float, *overrides: str) -> dict[str, np.ndarray]:
-    """Truth, what was wanted and what was believed, by name, every tick."""
+    """Truth, set-point and estimate, by name, of every tick."""
     vehicle = open_vehicle("rov", list(overrides))
     simulation = Simulation(vehicle, scenario, seed)
     body, state = simulation.instances[0].body, simulation.instances[0].loop.state
@@ -103,12 +103,12 @@ LIFTS = ("lift_port", "lift_starboard", "lift_fore")
 
 @pytest.mark.parametrize("current", [CURRENT, STRONG], ids=["weak", "strong"])
 @pytest.mark.parametrize("thruster", LEVEL + LIFTS)
-def test_one_dead_thruster_is_found_by_its_turns_and_station_is_kept_to_centimetres(thruster, current):
+def test_one_dead_thruster_is_found_by_its_rpm_and_station_keeping_is_within_centimetres(thruster, current):
     run = swim("station", 0, 60.0, current, f"plant.actuator.{thruster}.dead_from_s=15.0")
     assert np.abs(run[f"{thruster}_n"][50 * 20 :]).max() < 1e-9
     found_s = np.argmax(run["found"] > 0) / 50 - 15.0
     print(f"{thruster}: found after {found_s:.2f} s, {1e3 * off_m(run, 'want', 10.0).max():.0f} mm")
-    assert 0.3 < found_s < 10.0  # it is not known before it is asked for something
+    assert 0.3 < found_s < 10.0  # it is not detected before it gets a set-point
     assert run["found"][-1] == 1 + (LEVEL + LIFTS).index(thruster)
     assert off_m(run, "want", 10.0).max() < 0.03 and off_deg(run, "want", 10.0).max() < 4.0
     tilt_deg = np.degrees(np.abs([run["roll_rad"], run["pitch_rad"]])).max()

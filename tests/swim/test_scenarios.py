@@ -56,7 +56,7 @@ def test_a_path_is_tracked_and_a_target_pursued(caudal, seed):
     assert pursued["pursuit_error_rms_m"] <= 0.03 and pursued["collisions"] == 0
 
 
-def test_without_guidance_the_same_swimmer_does_collide():
+def test_without_guidance_the_same_vehicle_does_collide():
     """The pool test can fail: a controller that looks at nothing hits a wall."""
     simulation = swim("fish", "pool", 0, 60, overrides=BLIND)
     assert simulation.world.collisions > 0

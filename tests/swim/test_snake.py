@@ -102,7 +102,7 @@ def test_a_wave_from_tail_to_head_is_the_scenario_back():
 
 
 def test_without_phase_lag_it_hardly_travels():
-    """Beaten in step, the body drifts at a few millimetres a second (and rolls over: nobody would swim so)."""
+    """Beaten in step, the body drifts at a few millimetres a second (and rolls over)."""
     in_step, wave = swim("shells", 0, *NO_LAG), swim("shells", 0, NO_LAG[1])
     assert abs(mean(in_step["speed_m_s"], 20, 40)) < 0.015
     assert mean(wave["speed_m_s"], 30, 40) > 0.025  # as small a wave
@@ -120,7 +120,7 @@ def test_a_positive_deflection_turns_it_to_port_and_a_negative_one_back():
     assert max_roll_deg(run) < 30
 
 
-def test_look_up_table_and_oscillators_swim_it_alike():
+def test_look_up_table_and_oscillators_give_the_same_motion():
     chain, table = swim("shells", 0, at(1.0)), swim("shells", 0, "gait.source=table")
     assert mean(table["speed_m_s"], 30, 40) == pytest.approx(mean(chain["speed_m_s"], 30, 40), rel=0.02)
     assert max_roll_deg(table) < 15 and max_roll_deg(chain) < 15

@@ -1,4 +1,4 @@
-"""What the reader of vehicle files promises: typed tables, or one sentence that says what to change."""
+"""The reader of vehicle files: typed tables, or one sentence that says what to change."""
 
 import os
 import subprocess
@@ -175,7 +175,7 @@ def test_a_required_key_is_described_by_its_note():
     )
 
 
-def test_a_note_on_a_member_of_a_union_is_kept():
+def test_note_on_a_member_of_a_union_is_reported():
     class Tether(Table):
         reel: Annotated[Valve, Meta(description="the valve of the reel")]
         length_m: Annotated[float, Meta(gt=0, description="paid out")] | None
@@ -218,7 +218,7 @@ def test_a_package_reports_its_own_cross_checks_in_the_same_form():
     )
 
 
-def test_a_table_that_belongs_to_nobody_is_refused_with_the_nearest_name():
+def test_unknown_table_is_refused_with_the_nearest_name():
     sound().expect_tables(["gait", "actuator", "plant", "loop"])
     with pytest.raises(VehicleFileError) as caught:
         sound().expect_tables(["gate", "actuator", "plant"])
@@ -315,7 +315,7 @@ def test_a_file_that_this_user_may_not_read_says_so(tmp_path):
     path = tmp_path / "secret.toml"
     path.write_text(SOUND)
     path.chmod(0)
-    # Root may read everything, so the reader is run by nobody (65534).
+    # Root may read everything, so another user (65534) runs the reader.
     program = (
         "import os, sys\n"
         "from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError\n"

@@ -70,7 +70,7 @@ def test_stream_is_not_delayed_by_a_client_that_never_reads(live):
             time.sleep(0.002)
         wait_for(lambda: source.updates and source.newest.rows["/eel_1/truth"][0] == 299.0)
         assert max(len(viewer.unsent) for viewer in live._viewers) < 200_000, (
-            "what a slow client misses was kept"
+            "the server stores what a slow client misses"
         )
         source.close()
 

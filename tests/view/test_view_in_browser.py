@@ -28,7 +28,7 @@ def log(tmp_path_factory):
 
 
 def changed(one: bytes, other: bytes) -> float:
-    """Returns the share of pixels that differ clearly, in the part of two pictures that no panel covers."""
+    """Returns the share of pixels that differ clearly, in the part of two images that no panel covers."""
     a, b = (
         np.asarray(Image.open(io.BytesIO(picture)).convert("RGB")).astype(int) for picture in (one, other)
     )
@@ -60,7 +60,7 @@ def test_log_plays_and_scrubs_and_the_page_loads_nothing_from_elsewhere(view, lo
             break
         seen.page.wait_for_timeout(500)
     else:
-        pytest.fail("the picture did not change")
+        pytest.fail("the image did not change")
     seen.press("Play")
     seen.wait("+document.querySelector('[data-cd=time]').innerText > 11.6")
     foreign = {urlsplit(url).netloc for url in seen.requests if urlsplit(url).scheme not in ("data", "blob")}

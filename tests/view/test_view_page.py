@@ -126,7 +126,7 @@ def test_page_for_other_machines_has_controls_only_with_allow_control(monkeypatc
 
 
 def on_picture(points, position, at, aspect):
-    """Returns the points in the picture (point, 2), from -1 to 1 to the right and up."""
+    """Returns the points in the image (point, 2), from -1 to 1 to the right and up."""
     back = (position - at) / np.linalg.norm(position - at)
     right = np.cross([0.0, 0.0, 1.0], back)
     right /= np.linalg.norm(right)
@@ -137,7 +137,7 @@ def on_picture(points, position, at, aspect):
 
 @pytest.mark.parametrize(("vehicle", "scenario"), [("fish", "pool"), ("rov", "station"), ("hybrid", "mode1")])
 @pytest.mark.parametrize("aspect", [0.6, 16 / 9])
-def test_frame_fits_the_whole_vehicle_into_the_picture(logs, page, vehicle, scenario, aspect):
+def test_frame_fits_the_whole_vehicle_into_the_image(logs, page, vehicle, scenario, aspect):
     recorded = logs(vehicle, scenario, 1.0)
     scene = page(recorded).scene
     snapshot = recorded.at(1.0)
