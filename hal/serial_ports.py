@@ -1,4 +1,4 @@
-"""Serial lines as the bench wire uses them: a serial device, a pseudo-terminal, or tcp:HOST:PORT. CPython only."""
+"""Serial ports for HIL links: a serial device, a pseudo-terminal, or tcp:HOST:PORT. CPython only."""
 
 import os
 import select
@@ -8,33 +8,34 @@ import serial
 
 
 class PortError(OSError):
-    """The line cannot be opened or is gone; one sentence."""
+    """A port that cannot be opened or is gone; one sentence."""
 
 
 class Port:
-    """Bytes in and out of an open descriptor, with a time limit on the wait."""
+    """An open file descriptor with a read timeout."""
 
     def __init__(self, fd: int, name: str, owner: Any = None) -> None:
         self.name = name
         self._fd = fd
-        self._owner = owner  # pyserial's object: it keeps the descriptor, and is the one to close it
+        self._owner = owner  # pyserial's object, which owns the descriptor
         self._poll = select.poll()
         self._poll.register(fd, select.POLLIN)
 
     def close(self) -> None:
+        """Closes the port."""
         if self._owner is None:
             os.close(self._fd)
         else:
             self._owner.close()
 
     def read(self, buffer: bytearray, timeout_ms: int) -> int:
-        """Wait for bytes; how many came, 0 after the timeout."""
+        """Receives into the buffer; the number of bytes, 0 after the timeout."""
         ready = self._poll.poll(timeout_ms)
         if not ready:
             return 0
         try:
             got = os.read(self._fd, len(buffer))
-        except OSError as error:  # the other end of a pseudo-terminal is closed
+        except OSError as error:  # the other side of a pseudo-terminal is closed
             raise PortError(f"{self.name} is gone ({error.strerror})") from error
         if not got:
             raise PortError(f"{self.name} is gone (end of file)")
@@ -42,6 +43,7 @@ class Port:
         return len(got)
 
     def write(self, buffer: bytearray, count: int) -> None:
+        """Sends `count` bytes of the buffer."""
         left = memoryview(buffer)[:count]
         while left:
             try:
@@ -51,13 +53,11 @@ class Port:
 
 
 def open_port(name: str, baud: int = 921_600) -> Port:
-    """A line by name."""
+    """Opens a port by its name."""
     url = f"socket://{name.removeprefix('tcp:')}" if name.startswith("tcp:") else name
     try:
         line = serial.serial_for_url(url, baudrate=baud, timeout=0)
         return Port(line.fileno(), name, line)
     except (serial.SerialException, OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise PortError(
-            f"cannot open {name}: {reason}; is it the right device, and may this user open it?"
-        ) from error
+        raise PortError(f"cannot open {name}: {reason}; check the device and its permissions") from error

@@ -1,8 +1,7 @@
-"""Wires a vehicle's settings to a board: the only place that does. Portable: CPython and MicroPython.
+"""Builds a vehicle's loop from its settings and a board's driver. Portable: CPython and MicroPython.
 
-Settings are plain dictionaries and lists: what onboard/vehicles.py makes of a vehicle file, or what a
-microcontroller was sent. Each function imports the parts of its own stack: a board is sent those of its vehicle
-alone, and has heap for no others.
+Settings are the objects of onboard/tables/read.py; a microcontroller has plain objects with the same attributes. Each
+function imports the parts of its own stack: a board's image holds those of its vehicle only.
 """
 
 from caudal.hal.core.build import build_board
@@ -14,31 +13,52 @@ from caudal.onboard.core.loop import Loop, Stage
 from caudal.onboard.core.state import State
 from caudal.onboard.guidance.switch import Switch
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def build_loop(settings, scenario, driver):
+    from caudal.hal.core.board import Board, Driver
+    from caudal.onboard.control.tail import Tail
+    from caudal.onboard.core.modes import Needs
+    from caudal.onboard.gait.around import Around
+    from caudal.onboard.guidance.switch import Guidance
+    from caudal.onboard.guidance.tasks import SwimTask
+    from caudal.onboard.params.update import Params
+    from caudal.onboard.tables.chain import AimsTask, Chain
+    from caudal.onboard.tables.read import Scenario, Settings
+    from caudal.onboard.tables.scenario import Guided, Schedule
+    from caudal.onboard.tables.stack import TailControl, UndulateControl
+    from caudal.onboard.tables.thrusters import LoopPoseTask, Wrench
+
+    Stack = tuple[list[Stage], list[Stage], Needs]  # estimators, other stages, modes
+    Guides = tuple[list[Stage], dict[int, Guidance]]  # estimators, guidance by mode
+
+
+def build_loop(settings: "Settings", scenario: "Scenario", driver: "Driver") -> Loop:
     """A loop ready to tick, disarmed. `scenario` is one of the settings' scenarios."""
     rate_hz = settings.rate_hz
     board = build_board(settings, driver, rate_hz)
     state = State(board, 1000000 // rate_hz)
-    estimators, stages, available = STACKS[settings.control.kind](settings, scenario, board)
-    if [1 for channel in settings.actuators if channel.feedback]:
+    build_stack = STACKS[settings.control.kind]
+    estimators, stages, available = build_stack(settings, settings.control, scenario, board)
+    if [1 for table in settings.actuators if table.feedback]:
         from caudal.onboard.core.actuator_monitor import build_monitor
 
-        monitor, probe = build_monitor(settings, board)
-        estimators.insert(0, Stage("observe", 1, monitor.step))
+        actuator_monitor, probe = build_monitor(settings, board)
+        estimators.insert(0, Stage("observe", 1, actuator_monitor.step))
         if probe:
             stages.append(Stage("probe", 1, probe.step))
     if settings.surface:
         from caudal.onboard.control.surface import Surface
 
         stages.append(Stage("surface", 1, Surface(settings.surface, board).step))
-    rows = build_rows(settings, board, available)
-    handler = CommandHandler(state, available, rows, settings.surface)
+    rules = build_rules(settings, board, available)
+    handler = CommandHandler(state, available, rules, settings.surface)
     loop = Loop(
         board,
         state,
         estimators,
-        FailsafeMonitor(rows, available),
+        FailsafeMonitor(rules, available),
         stages,
         OutputLimiter(board, rate_hz),
         handler,
@@ -49,63 +69,64 @@ def build_loop(settings, scenario, driver):
     return loop
 
 
-def build_params(settings, scenario, loop):
-    """What may be set while it runs: other settings build another loop, without parameters and without a driver."""
+def build_params(settings: "Settings", scenario: "Scenario", loop: Loop) -> "Params":
+    """The loop's parameters: changed settings build a second loop, without parameters, that never ticks."""
     from caudal.onboard.params.update import Params, without_params
 
     names = [name for name in settings.scenarios if settings.scenarios[name] is scenario]
 
-    def build(changed):
-        return build_loop(without_params(changed), changed.scenarios[names[0]] if names else scenario, None)
+    def build(changed: "Settings") -> Loop:
+        changed_scenario = changed.scenarios[names[0]] if names else scenario
+        return build_loop(without_params(changed), changed_scenario, loop.board.driver)
 
-    def rows(changed):
-        return build_rows(changed, loop.board, loop.handler.available)
+    def rules(changed: "Settings") -> "list[FailsafeRule]":
+        return build_rules(changed, loop.board, loop.handler.available)
 
-    return Params(settings, loop, build, rows)
-
-
-def build_rows(settings, board, available):
-    rate_hz = settings.rate_hz
-    return [FailsafeRule(rule, board, rate_hz, available) for rule in settings.failsafes]
+    return Params(settings, loop, build, rules)
 
 
-def tail_stages(settings, scenario, board):
-    """Stages of a vehicle with a tail: set-points become tail settings, and a gait generates the joint commands."""
-    rate_hz = settings.rate_hz
-    guide_hz = settings.guide_hz
-    control = settings.control
-    if scenario.task == "schedule":
-        estimators, guides = _scheduled(settings, scenario, board)
-    else:
-        estimators, guides = _guided(settings, scenario, board)
-    stages, available = _tail(settings, board, guides)
+def build_rules(settings: "Settings", board: "Board", available: "Needs") -> "list[FailsafeRule]":
+    """The failsafe rules in the order of the settings."""
+    return [FailsafeRule(table, board, settings.rate_hz, available) for table in settings.failsafes]
+
+
+def tail_stages(
+    settings: "Settings", control: "TailControl", scenario: "Schedule | Guided", board: "Board"
+) -> "Stack":
+    """A vehicle that swims with its tail: setpoints become tail settings, and a gait swims them."""
+    build_guides: Callable[..., Guides] = _scheduled if scenario.task == "schedule" else _guided
+    estimators, guides = build_guides(settings, scenario, board, control)
+    stages, available = _tail(settings, control, board, guides)
     if control.dive:
         from caudal.onboard.control.dive import Dive
 
-        dive = Dive(control.dive, board, scenario.depth_m, guide_hz)
-        stages.append(Stage("dive", rate_hz // guide_hz, dive.step))
+        dive = Dive(control.dive, board, scenario.depth_m, settings.guide_hz)
+        stages.append(Stage("dive", settings.rate_hz // settings.guide_hz, dive.step))
     return estimators, stages, available
 
 
-def _tail(settings, board, guides):
-    """Stages from set-points to joint commands, and the available modes."""
+def _tail(
+    settings: "Settings",
+    control: "TailControl | UndulateControl",
+    board: "Board",
+    guides: "dict[int, Guidance]",
+) -> "tuple[list[Stage], Needs]":
+    """From setpoints to joints; and the modes."""
     from caudal.onboard.control.tail import Tail
     from caudal.onboard.gait.build import build_gait
     from caudal.onboard.guidance.tail_modes import FixedBeat
 
-    rate_hz = settings.rate_hz
-    control = settings.control
-    surface = settings.surface
-    gait = build_gait(settings.gait, board, rate_hz)
+    assert settings.gait
+    gait = build_gait(settings.gait, board, settings.rate_hz)
     tail = Tail(gait, control.frequency_max_hz, control.deflection_max_rad)
     guides[modes.HOLD] = FixedBeat(0.0)
-    guides[modes.SURFACE] = FixedBeat(surface.frequency_hz if surface else 0.0)
+    guides[modes.SURFACE] = FixedBeat(settings.surface.frequency_hz if settings.surface else 0.0)
     if settings.sticks:
         from caudal.onboard.guidance.tail_modes import TailSticks
 
         guides[modes.MANUAL] = TailSticks(settings.sticks, settings.guide_hz)
     available = {mode: needs for mode, needs in modes.TAIL.items() if mode in guides}
-    guide = Switch(guides, rate_hz // settings.guide_hz)
+    guide = Switch(guides, settings.rate_hz // settings.guide_hz)
     stages = [Stage("guide", 1, guide.step), Stage("tail", 1, tail.set_gait), Stage("gait", 1, tail.step)]
     around = _around(settings, tail, board)
     if around:
@@ -113,21 +134,24 @@ def _tail(settings, board, guides):
     return stages, available
 
 
-def _around(settings, tail, board):
-    """The gait around jammed joints; None if a joint has no feedback, which gives its position."""
-    feedback = [settings.actuators[joint].feedback for joint in tail.gait.joints]
-    if not all(feedback):
+def _around(settings: "Settings", tail: "Tail", board: "Board") -> "Around | None":
+    """The gait around jammed joints; None unless all joints have feedback."""
+    sensors = [settings.actuators[joint].feedback for joint in tail.gait.joints]
+    if not all(sensors):
         return None
     from caudal.onboard.gait.around import Around
     from caudal.onboard.gait.shape import places_of
 
-    sensors = [board.sensor(settings.actuators[joint].feedback) for joint in tail.gait.joints]
+    assert settings.gait
+    indices = [board.sensor(name) for name in sensors]
     convergence_per_s = settings.gait.convergence_per_s
-    return Around(tail, sensors, places_of(settings.gait), board, settings.rate_hz, convergence_per_s)
+    return Around(tail, indices, places_of(settings.gait), board, settings.rate_hz, convergence_per_s)
 
 
-def _scheduled(settings, scenario, board):
-    """Tail settings by a schedule: no stage needs a position, so none is estimated, and a tick allocates nothing."""
+def _scheduled(
+    settings: "Settings", scenario: "Schedule", board: "Board", control: "TailControl | UndulateControl"
+) -> "Guides":
+    """Tail settings by time: no guidance, so no estimate of position, and a tick allocates nothing."""
     from caudal.onboard.estimate.attitude import AttitudeEstimator
     from caudal.onboard.guidance.schedule import Schedule
 
@@ -136,8 +160,8 @@ def _scheduled(settings, scenario, board):
     return [Stage("estimate", 1, estimator.step)], {modes.AUTO: schedule}
 
 
-def _guided(settings, scenario, board):
-    """Guidance that decides by what it sees, and what its decisions ask of the tail."""
+def _guided(settings: "Settings", scenario: "Guided", board: "Board", control: "TailControl") -> "Guides":
+    """Guidance that avoids obstacles, and the inverse of the swim model."""
     from caudal.onboard.control.swim_model import SwimModel
     from caudal.onboard.control.tail import SwimInverse
     from caudal.onboard.estimate.attitude import AttitudeEstimator
@@ -148,17 +172,20 @@ def _guided(settings, scenario, board):
     from caudal.onboard.guidance.tail_modes import Guided
     from caudal.onboard.guidance.tasks import Pursue, Track, Wander
 
+    guidance = settings.guidance
     guide_hz = settings.guide_hz
-    law = SwimModel(settings.control)
-    planar = PlanarEstimator(settings.estimate, board, law, settings.rate_hz)
-    tasks = {"wander": Wander, "track": Track, "pursue": Pursue}
+    assert guidance
+    model = SwimModel(control)
+    planar = PlanarEstimator(settings.estimate, board, model, settings.rate_hz)
+    tasks: dict[str, Callable[..., SwimTask]] = {"wander": Wander, "track": Track, "pursue": Pursue}
     task = tasks[scenario.task](scenario, board, guide_hz)
     detector = Detector(settings.sensors, board, guide_hz)
-    comfort_m = scenario.comfort_m or settings.guidance.comfort_m
-    decider = Decider(settings.guidance, comfort_m, law)
-    recoil = BumperRecoil(settings.guidance, board, guide_hz)
-    inverse = SwimInverse(law)
-    guides = {modes.AUTO: Guided(AvoidanceGuidance(task, detector, decider, recoil), inverse)}
+    decider = Decider(guidance, scenario.comfort_m or guidance.comfort_m, model)
+    recoil = BumperRecoil(guidance, board, guide_hz)
+    inverse = SwimInverse(model)
+    guides: dict[int, Guidance] = {
+        modes.AUTO: Guided(AvoidanceGuidance(task, detector, decider, recoil), inverse)
+    }
     if settings.mission:
         from caudal.onboard.guidance.waypoints import SwimTo
 
@@ -173,35 +200,35 @@ def _guided(settings, scenario, board):
     return estimators, guides
 
 
-def undulate_stages(settings, scenario, board):
-    """Stages of a long undulating body, which shells keep level, and of the neck that stabilizes the gaze."""
-    rate_hz = settings.rate_hz
-    control = settings.control
-    estimators, guides = _scheduled(settings, scenario, board)
-    stages, available = _tail(settings, board, guides)
-    if control.shells != "off":
+def undulate_stages(
+    settings: "Settings", control: "UndulateControl", scenario: "Schedule", board: "Board"
+) -> "Stack":
+    """A long body that swims by undulation; shells level its roll, and the neck stabilises its gaze."""
+    estimators, guides = _scheduled(settings, scenario, board, control)
+    stages, available = _tail(settings, control, board, guides)
+    if control.shell and control.shells != "off":
         from caudal.onboard.control.shells import Shells
 
-        stages.append(Stage("shells", 1, Shells(control.shell, board, rate_hz).step))
-    if control.gaze != "off":
+        stages.append(Stage("shells", 1, Shells(control.shell, board, settings.rate_hz).step))
+    if control.neck and control.gaze != "off":
         from caudal.onboard.control.gaze import GazeHold
 
-        stages.append(Stage("gaze", 1, GazeHold(control.neck, board, rate_hz).step))
+        stages.append(Stage("gaze", 1, GazeHold(control.neck, board, settings.rate_hz).step))
     return estimators, stages, available
 
 
-def wrench_stages(settings, scenario, board):
-    """Stages of a vehicle that holds any pose with its thrusters."""
+def wrench_stages(
+    settings: "Settings", control: "Wrench", scenario: "LoopPoseTask", board: "Board"
+) -> "Stack":
+    """A vehicle that holds any pose with its thrusters."""
     from caudal.onboard.control.pose_control import PoseControl
     from caudal.onboard.estimate.pose import PoseEstimator
     from caudal.onboard.guidance.pose import POSE_TASKS
     from caudal.onboard.guidance.pose_modes import GoTo, HoldMode, IdleMode, ManualMode, MissionMode
 
-    rate_hz = settings.rate_hz
     guide_hz = settings.guide_hz
-    control = settings.control
     near_m = settings.mission.near_m if settings.mission else 0.1
-    guides = {
+    guides: dict[int, Guidance] = {
         modes.AUTO: POSE_TASKS[scenario.task](scenario, control, guide_hz),
         modes.MANUAL: ManualMode(control, guide_hz),
         modes.HOLD: HoldMode(control, guide_hz),
@@ -209,23 +236,23 @@ def wrench_stages(settings, scenario, board):
         modes.MISSION: MissionMode(near_m, control, guide_hz),
         modes.SURFACE: IdleMode(),
     }
-    estimator = PoseEstimator(settings.estimate, control, board, rate_hz)
+    estimator = PoseEstimator(settings.estimate, control, board, settings.rate_hz)
     stages = [
-        Stage("guide", 1, Switch(guides, rate_hz // guide_hz).step),
-        Stage("control", 1, PoseControl(control, board, rate_hz).step),
+        Stage("guide", 1, Switch(guides, settings.rate_hz // guide_hz).step),
+        Stage("control", 1, PoseControl(control, board, settings.rate_hz).step),
     ]
     return [Stage("estimate", 1, estimator.step)], stages, modes.WRENCH
 
 
-def chain_stages(settings, scenario, board):
-    """Stages of a chain of modules and soft joints with prioritised tasks; the one stack that needs numpy."""
+def chain_stages(settings: "Settings", control: "Chain", scenario: "AimsTask", board: "Board") -> "Stack":
+    """A chain of modules and soft joints with tasks in order of priority; the one stack that needs numpy."""
     from caudal.onboard.chain.stages import stages
 
     estimators, others = stages(settings, scenario, board)
     return estimators, others, modes.CHAIN
 
 
-STACKS = {
+STACKS: "dict[str, Callable[..., Stack]]" = {
     "tail": tail_stages,
     "undulate": undulate_stages,
     "wrench": wrench_stages,

@@ -47,7 +47,7 @@ def q20_to_q14(count: int) -> int:
 
 
 class Gain:
-    """A factor for integers: ten bits and a shift, so that products stay small; within 0.1 % of what was asked.
+    """A factor for integers: ten bits and a shift, so that products stay small; within 0.1 % of the factor.
 
     A count too large for the product is multiplied in two parts, with the same result: nothing is allocated while
     count and result are below 2**30.

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
             """Force at a pulse."""
 
 
-_SCALE_BITS = 4  # pulse scale is kept in 1/16 us a radian, so that angle * scale stays a small integer
+_SCALE_BITS = 4  # pulse scale in 1/16 us per radian: angle * scale is a small integer
 _CLOSE_US = 4  # a thruster's pulse is searched first this close to its last one
 
 

@@ -1,11 +1,11 @@
 """TI ADS1115, four inputs of 16 bits, from its datasheet (SBAS444). CPython only.
 
-Single-shot and continuous conversions take 1 / data rate, and 30 us to wake. A conversion that is under way ends with
-the settings it began with. The comparator's thresholds are stored; its pin is not there.
+Single-shot and continuous conversions take 1 / data rate, and 30 us to wake. A conversion in progress ends with the
+settings it began with. The comparator's thresholds are stored; its pin is not emulated.
 
-    paced       inputs with a sample clock of their own, in a simulated run: a conversion of such an input is finished
-                when its time is over AND `set` was called for it since its last conversion. Of a differential pair the
-                positive input counts.
+    paced       inputs with their own sample clock, in a simulated run: a conversion of such an input ends when its time
+                is over AND `set` was called for it since its last conversion. Of a differential pair the positive input
+                counts.
 """
 
 from collections.abc import Collection
@@ -23,6 +23,8 @@ GENERAL_RESET = b"\x06"
 
 
 class Ads1115(WordChip):
+    """The chip, with its inputs in microvolts."""
+
     def __init__(self, clock: Clock, address: int = 0x48, paced: Collection[int] = ()) -> None:
         super().__init__(clock, address)
         self.paced = set(paced)
@@ -31,30 +33,34 @@ class Ads1115(WordChip):
         self.power_cycle()
 
     def set(self, input: int, microvolts: int) -> None:
-        """A new sample at an input, 0 to 3."""
+        """Sets a new sample of an input, 0 to 3."""
         if input not in self.paced:
             self._settle()
         self._inputs_uv[input] = microvolts
         self._fresh.add(input)
 
     def power_cycle(self) -> None:
+        """Sets the registers to their power-on values."""
         self._pointer = 0
         self._registers = dict(POWER_ON)
-        self._running: int | None = None  # the settings of the conversion under way
+        self._running: int | None = None  # settings of the conversion in progress
         self._done_us = 0
 
     def general_call(self, data: bytes) -> bool:
+        """Obeys a general reset."""
         if data != GENERAL_RESET:
             return False
         self.power_cycle()
         return True
 
     def read_word(self, register: int) -> int:
+        """The value of a register."""
         self._settle()
         value = self._registers[register & 3]
         return value | START if register & 3 == CONFIG and self._running is None else value
 
     def write_word(self, register: int, value: int) -> None:
+        """Writes a register; a write to CONFIG may start a conversion."""
         self._settle()
         if register & 3 == CONVERSION:
             return
@@ -70,7 +76,7 @@ class Ads1115(WordChip):
         return 1_000_000 // RATES_HZ[self._registers[CONFIG] >> 5 & 7] * self.slow
 
     def _settle(self) -> None:
-        """Ends what has had its time; what is continuous has gone on, and its newest result counts."""
+        """Ends conversions whose time is over; of continuous ones the newest result counts."""
         while self._running is not None and self.clock() >= self._done_us:
             positive, negative = _inputs(self._running)
             if positive in self.paced and positive not in self._fresh:

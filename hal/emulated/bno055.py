@@ -1,13 +1,14 @@
 """Bosch BNO055, an IMU with fusion, from its datasheet (rev. 1.4). CPython only.
 
 Inputs are the counts of its data registers in the units of power-on (1/16 deg, 1/16 deg/s, 1/100 m/s2); UNIT_SEL
-converts them. Fusion is not computed: heading, roll, pitch, and if wanted quaternion, linear acceleration and gravity,
-are set, each for itself, and are 0 until then. The axis map turns the vectors of the sensors, not the angles; the bit
-for Android or Windows orientation (UNIT_SEL bit 7) is stored and changes nothing.
+converts them. Fusion is not computed: heading, roll and pitch, and if needed quaternion, linear acceleration and
+gravity, are set separately, and are 0 until then. The axis map turns the vectors of the sensors, not the angles; the
+bit for Android or Windows orientation (UNIT_SEL bit 7) is stored and has no effect.
 
-As on the chip: configuration is deaf outside CONFIG mode (3.3), a change of mode takes 7 or 19 ms (table 3-6), data is
-0 in CONFIG mode, nobody answers for 650 ms after a reset and for 400 ms after power-on. A change from one operating
-mode to another without CONFIG between them is taken to be ignored; the datasheet does not speak of it.
+As on the chip: configuration registers are read-only outside CONFIG mode (3.3), a change of mode takes 7 or 19 ms
+(table 3-6), data are 0 in CONFIG mode, the chip does not acknowledge for 650 ms after a reset and for 400 ms after
+power-on. A change from one operating mode to another without CONFIG between them is assumed to be ignored; the
+datasheet does not mention it.
 """
 
 import math
@@ -54,18 +55,20 @@ PER_RADIAN = 900 * math.pi / 180 / 16  # 1/16 deg -> 1/900 rad
 
 
 class Bno055(Chip):
+    """The chip, with the counts of its sensors."""
+
     def __init__(self, clock: Clock, address: int = 0x28) -> None:
         super().__init__(clock, address)
         self.calibration = 0xFF  # CALIB_STAT while it runs: system, gyroscope, accelerometer, magnetometer
         self.temperature_c = 20
-        self.error = 0  # of SYS_ERR; any but 0 is an error in SYS_STATUS too
+        self.error = 0  # SYS_ERR; any except 0 is an error in SYS_STATUS too
         self._inputs = dict.fromkeys(VALUES, 0)
-        self._known: bytes | None = None  # the data registers, until something changes them
+        self._known: bytes | None = None  # the data registers, until a change
         self._ready_us = clock()
         self._start()
 
     def set(self, **counts: int) -> None:
-        """New data, by the names in VALUES; what is not named stays."""
+        """Sets new data, by the names in VALUES; others stay."""
         unknown = counts.keys() - self._inputs.keys()
         if unknown:
             raise ValueError(f"a BNO055 has no {', '.join(sorted(unknown))}; it has {', '.join(VALUES)}")
@@ -76,14 +79,17 @@ class Bno055(Chip):
 
     @property
     def mode(self) -> int:
+        """The operating mode."""
         return self._pages[0][OPR_MODE] & 0x0F
 
     def power_cycle(self) -> None:
+        """Sets the registers to their power-on values; the chip is not ready for 400 ms."""
         self._start()
         self._ready_us = self.clock() + POWER_ON_US
 
     def write(self, data: bytes) -> None:
-        self._hear()
+        """Sets the register pointer, and writes registers."""
+        self._check_ready()
         if data:
             self._pointer = data[0] & 0x7F
         for value in data[1:]:
@@ -91,7 +97,8 @@ class Bno055(Chip):
             self._pointer = (self._pointer + 1) & 0x7F
 
     def read(self, count: int) -> bytes:
-        self._hear()
+        """Reads registers from the pointer on."""
+        self._check_ready()
         page = bytearray(self._pages[self._page])
         if self._page == 0:
             self._fill(page)
@@ -99,7 +106,7 @@ class Bno055(Chip):
         self._pointer = (self._pointer + count) & 0x7F
         return data
 
-    def _hear(self) -> None:
+    def _check_ready(self) -> None:
         if self.clock() < self._ready_us:
             raise Nack
 
@@ -110,7 +117,7 @@ class Bno055(Chip):
                 self._pages[page][register] = value
         self._page = 0
         self._pointer = 0
-        self._switched_us = self.clock()  # when the last change of mode is through
+        self._switched_us = self.clock()  # end of the last change of mode
         self._frozen: bytes | None = None
         self._known = None
 
@@ -138,14 +145,14 @@ class Bno055(Chip):
             if register == AXIS_MAP_CONFIG and sorted(_axes(value)) != [0, 1, 2]:
                 return  # an invalid map leaves the old one (3.4)
             if register == SYS_TRIGGER:
-                value &= 0x80  # the other bits are calls, not settings
+                value &= 0x80  # the other bits are commands, not settings
             if register == PWR_MODE:
                 self._frozen = self._data() if value & 3 == 2 else None
         self._pages[self._page][register] = value
         self._known = None
 
     def _fill(self, page: bytearray) -> None:
-        """What is measured, over what is stored."""
+        """Puts measured values over stored ones."""
         running = self.mode != CONFIG and self.clock() >= self._switched_us
         page[0:4] = bytes(byte ^ 0xFF for byte in IDS) if self.wrong_identity else IDS
         if running:
@@ -178,7 +185,7 @@ class Bno055(Chip):
 
 
 def _axes(config: int) -> tuple[int, int, int]:
-    """Which axis of the chip each of X, Y, Z takes its value from."""
+    """The axis of the chip from which each of X, Y, Z takes its value."""
     return config & 3, config >> 2 & 3, config >> 4 & 3
 
 

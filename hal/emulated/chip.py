@@ -1,75 +1,82 @@
-"""What every emulated chip has: an address, a clock, what the bus does to it, and three faults of its own.
+"""The base of emulated chips: an address, a clock, the messages of a bus, and three faults.
 
-A chip is given `clock`, a callable that says the time in microseconds, and knows no other: a simulated run and a
-process in real time use the same chips. CPython only.
+`clock` is a callable that gives the time in microseconds: a simulated run and a process in real time use the same
+chips. CPython only.
 """
 
 import errno
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 Clock = Callable[[], int]
 
 
 class Nack(OSError):
-    """Nobody acknowledged; the errno that Linux gives for it."""
+    """No chip acknowledged; with the errno of Linux."""
 
     def __init__(self) -> None:
         super().__init__(errno.EREMOTEIO, "Remote I/O error")
 
 
-class Chip:
-    wrong_identity = False  # set: what tells the kind of chip reads as something else
-    slow = 1  # a conversion takes this many times as long as the datasheet says
+class Chip(ABC):
+    """A chip on a bus."""
+
+    wrong_identity = False  # fault: the identity of the chip reads as another value
+    slow = 1  # fault: a conversion takes this many times as long
 
     def __init__(self, clock: Clock, address: int) -> None:
         self.clock = clock
         self.address = address
 
     def also_at(self) -> tuple[int, ...]:
-        """Further addresses at which it listens at the moment."""
+        """Further addresses at which it responds at the moment."""
         return ()
 
+    @abstractmethod
     def write(self, data: bytes) -> None:
-        """The bytes of one message to it; none is a probe."""
-        raise NotImplementedError
+        """Receives one message; an empty one is a probe."""
 
+    @abstractmethod
     def read(self, count: int) -> bytes:
-        raise NotImplementedError
+        """Sends so many bytes."""
 
     def general_call(self, data: bytes) -> bool:
-        """A message to everybody (address 0): did it acknowledge."""
+        """Receives a message to address 0; whether it acknowledged."""
         return False
 
+    @abstractmethod
     def power_cycle(self) -> None:
-        """What a brown-out leaves: the power-on values. Its inputs are the world's and stay."""
-        raise NotImplementedError
+        """A brown-out: registers get their power-on values; inputs stay."""
 
 
 class WordChip(Chip):
-    """A chip whose pointer names registers of 16 bits, the high byte first."""
+    """A chip with a pointer to registers of 16 bits, the high byte first."""
 
     def __init__(self, clock: Clock, address: int) -> None:
         super().__init__(clock, address)
         self._pointer = 0
 
     def write(self, data: bytes) -> None:
+        """Sets the register pointer, and writes a register."""
         if data:
             self._pointer = data[0]
-        if len(data) >= 3:  # a register takes both of its bytes or none
+        if len(data) >= 3:  # a register is written with both bytes or not at all
             self.write_word(self._pointer, data[1] << 8 | data[2])
 
     def read(self, count: int) -> bytes:
-        """The pointer stays, so a longer read gives the register again."""
+        """Reads the register of the pointer; a longer read repeats it."""
         words = (self.read_word(self._pointer).to_bytes(2, "big") for _ in range((count + 1) // 2))
         return b"".join(words)[:count]
 
+    @abstractmethod
     def write_word(self, register: int, value: int) -> None:
-        raise NotImplementedError
+        """Writes a register."""
 
+    @abstractmethod
     def read_word(self, register: int) -> int:
-        raise NotImplementedError
+        """The value of a register."""
 
 
 def nearest(numerator: int, denominator: int) -> int:
-    """The nearest whole number to a quotient, halves upwards."""
+    """The nearest integer of a quotient, halves rounded up."""
     return (2 * numerator + denominator) // (2 * denominator)

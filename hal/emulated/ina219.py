@@ -1,10 +1,10 @@
 """TI INA219, voltage, current and power, from its datasheet (SBOS448G). CPython only.
 
-Current and power are computed when a conversion ends, from the calibration register as it is then. Every result has its
-full resolution: 4 mV and 10 uV, whatever number of bits is asked for; averaging takes its time and nothing else.
+Current and power are computed when a conversion ends, from the calibration register at that time. Every result has full
+resolution, 4 mV and 10 uV, for any configured number of bits; averaging only takes its time.
 
-    paced       for a simulated sensor with a sample clock of its own: a conversion is finished, and CNVR set, when its
-                time is over AND `set` was called since the last one.
+    paced       for a simulated sensor with its own sample clock: a conversion ends, and CNVR is set, when its time is
+                over AND `set` was called since the last one.
 """
 
 from caudal.hal.emulated.chip import Clock, WordChip, nearest
@@ -19,6 +19,8 @@ LASTS_US = (84, 148, 276, 532, 84, 148, 276, 532, 532, 1_060, 2_130, 4_260, 8_51
 
 
 class Ina219(WordChip):
+    """The chip, with its bus and shunt voltages."""
+
     def __init__(self, clock: Clock, address: int = 0x40, paced: bool = False) -> None:
         super().__init__(clock, address)
         self._paced = paced
@@ -28,7 +30,7 @@ class Ina219(WordChip):
         self.power_cycle()
 
     def set(self, *, bus_mv: int | None = None, shunt_uv: int | None = None) -> None:
-        """A new sample; what is not named stays."""
+        """Sets a new sample; values that are not given stay."""
         if not self._paced:
             self._settle()
         self._bus_mv = self._bus_mv if bus_mv is None else bus_mv
@@ -36,11 +38,13 @@ class Ina219(WordChip):
         self._fresh = True
 
     def power_cycle(self) -> None:
+        """Sets the registers to their power-on values."""
         self._pointer = 0
         self._registers = [POWER_ON_CONFIG, 0, 0, 0, 0, 0]
         self._begin(self.clock())
 
     def read_word(self, register: int) -> int:
+        """The value of a register; reading POWER clears CNVR."""
         self._settle()
         if register >= len(self._registers):
             return 0
@@ -50,6 +54,7 @@ class Ina219(WordChip):
         return value
 
     def write_word(self, register: int, value: int) -> None:
+        """Writes a register; a write to CONFIG starts a conversion."""
         self._settle()
         if register == CALIBRATION:
             self._registers[CALIBRATION] = value & 0xFFFE  # its lowest bit is always 0
@@ -74,7 +79,7 @@ class Ina219(WordChip):
         return (shunt_us + bus_us) * self.slow
 
     def _settle(self) -> None:
-        """Ends a conversion that has had its time; what is continuous has gone on, and is somewhere in the next."""
+        """Ends a conversion whose time is over; a continuous one is then in the middle of the next."""
         now_us = self.clock()
         if self._done_us is None or now_us < self._done_us or (self._paced and not self._fresh):
             return

@@ -1,37 +1,41 @@
-"""Serial lines and pins beside the buses: what drivers get for pyserial's and gpiod's objects. CPython only."""
+"""Emulated serial ports and pins, with the interfaces of pyserial and gpiod. CPython only."""
 
 from gpiod.line import Value
 
 
 class NumberSender:
-    """Another board at the end of a serial line, which sends its sensors' counts as lines of numbers."""
+    """Another board on a serial port, which sends its sensors' counts as lines of numbers."""
 
     def __init__(self) -> None:
-        self.cut = False  # a fault: nothing arrives
+        self.cut = False  # fault: no data arrive
         self._sent = bytearray()
 
     def send(self, numbers: list[int | None]) -> None:
+        """Sends one line."""
         if not self.cut:
             self._sent += (",".join("" if n is None else str(n) for n in numbers) + "\n").encode()
 
     @property
     def in_waiting(self) -> int:
+        """Bytes that can be read."""
         return len(self._sent)
 
     def read(self, size: int = 1) -> bytes:
+        """Reads up to `size` bytes."""
         got = bytes(self._sent[:size])
         del self._sent[:size]
         return got
 
     def write(self, data: bytes) -> int:
+        """Ignores what is written."""
         return len(data)
 
     def close(self) -> None:
-        """The board goes on sending to nobody."""
+        """The board keeps sending."""
 
 
 class CoilBoard:
-    """Another board at the end of a serial line, which drives coils by the lines of currents that it is sent."""
+    """Another board on a serial port, which drives coils by the lines of currents that it receives."""
 
     in_waiting = 0
 
@@ -40,6 +44,7 @@ class CoilBoard:
         self._coming = bytearray()
 
     def write(self, data: bytes) -> int:
+        """Receives lines of currents."""
         self._coming += data
         *lines, rest = bytes(self._coming).split(b"\n")
         for line in lines:
@@ -50,10 +55,11 @@ class CoilBoard:
         return len(data)
 
     def read(self, size: int = 1) -> bytes:
+        """The board sends nothing."""
         return b""
 
     def close(self) -> None:
-        """The coils keep their currents until its dead-man, or a line, ends them."""
+        """The coils keep their currents until the board's link timeout or another line."""
 
 
 class Pin:
@@ -63,10 +69,12 @@ class Pin:
         self.level = level
 
     def get_value(self, line: int) -> Value:
+        """The level of the line."""
         return Value.ACTIVE if self.level else Value.INACTIVE
 
     def set_value(self, line: int, value: Value) -> None:
+        """Sets the level of the line."""
         self.level = int(value is Value.ACTIVE)
 
     def release(self) -> None:
-        """Nobody else waits for it."""
+        """No other program requests the line."""

@@ -1,14 +1,14 @@
 """TE MS5837-30BA and -02BA, pressure and temperature, from their datasheets (10/2015 and 09/2017). CPython only.
 
-The chip has five commands and no registers. What it converts is found by inverting the datasheet's compensation, second
-order included, so that a driver gets back the pressure that was set: within 1 Pa, 0 to 30 bar and -10 to 40 degC.
+The chip has five commands and no registers. Its results are computed by inverting the datasheet's compensation, second
+order included, so that a driver gets the pressure that was set: within 1 Pa, 0 to 30 bar and -10 to 40 degC.
 
-An ADC read gives 0 if nothing was converted or it was read before. If it comes during a conversion it gives 0 and the
-result of that conversion will be wrong, and so does a second convert command: both datasheets say so (page 11), and so
-it is here, with half of the true value. A driver that polls gets wrong numbers.
+An ADC read gives 0 if no conversion was made or its result was read before. During a conversion it gives 0, and the
+result of that conversion is wrong, as after a second convert command: both datasheets say so (page 11). Here a wrong
+result is half of the true one. A driver that polls gets wrong results.
 
-    paced       for a simulated sensor with a clock of its own: a D1 conversion is finished when its time is over AND
-                `set` was called since D1 was last read. Waiting for that second condition spoils nothing.
+    paced       for a simulated sensor with its own clock: a D1 conversion ends when its time is over AND `set` was
+                called since D1 was last read. Waiting for that second condition makes no result wrong.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from caudal.hal.emulated.chip import Chip, Clock, Nack
 
 RESET, ADC_READ, PROM, CONVERT_D1, CONVERT_D2 = 0x1E, 0x00, 0xA0, 0x40, 0x50
 CONVERSION_US = (600, 1_170, 2_280, 4_540, 9_040, 18_080)  # the longest, for OSR 256, 512, ... 8192
-RELOAD_US = 2_800  # after a reset the PROM is loaded; that the chip is deaf meanwhile is assumed
+RELOAD_US = 2_800  # to load the PROM after a reset; assumed: the chip does not acknowledge meanwhile
 LARGEST = (1 << 24) - 1
 
 Model = Literal["30ba", "02ba"]
@@ -31,13 +31,17 @@ EXAMPLE: dict[Model, tuple[int, tuple[int, ...]]] = {
 
 @dataclass
 class Conversion:
+    """A conversion in progress or ended."""
+
     pressure: bool  # D1, or D2
     done_us: int
     spoilt: bool = False
-    value: int | None = None  # once it is known
+    value: int | None = None  # after its end
 
 
 class Ms5837(Chip):
+    """The chip, with its pressure and temperature."""
+
     def __init__(
         self,
         clock: Clock,
@@ -63,35 +67,38 @@ class Ms5837(Chip):
         self._fresh = False
 
     def set(self, *, pressure_pa: float, temperature_c: float = 20.0) -> None:
-        """A new sample. The temperature in whole hundredths of a degree, as drivers compute with it."""
+        """Sets a new sample; the temperature is rounded to hundredths of a degree, as in drivers."""
         if not self.paced:
             self._settle()
         self._pressure_pa = pressure_pa
         hundredths = round(temperature_c * 100)
-        if hundredths != self._hundredths:  # which costs a search
+        if hundredths != self._hundredths:  # this takes a search
             self._hundredths = hundredths
             self._d2 = find_d2(self._model, self.prom, hundredths)
         self._fresh = True
 
     def power_cycle(self) -> None:
+        """Ends the conversion and loads the PROM again."""
         self._conversion = None
         self._answer = b""
         self._ready_us = self.clock() + RELOAD_US
 
     def write(self, data: bytes) -> None:
-        self._hear()
+        """Executes commands."""
+        self._check_ready()
         for command in data:
-            self._obey(command)
+            self._execute(command)
 
     def read(self, count: int) -> bytes:
-        self._hear()
+        """The response to the last command."""
+        self._check_ready()
         return self._answer[:count].ljust(count, b"\x00")
 
-    def _hear(self) -> None:
+    def _check_ready(self) -> None:
         if self.clock() < self._ready_us:
             raise Nack
 
-    def _obey(self, command: int) -> None:
+    def _execute(self, command: int) -> None:
         now_us = self.clock()
         if command == RESET:
             self.power_cycle()
@@ -127,28 +134,28 @@ class Ms5837(Chip):
         return value
 
     def _settle(self) -> None:
-        """A conversion that is over keeps its value, whatever the world does from then on."""
+        """A conversion that has ended keeps its result when inputs change."""
         conversion = self._conversion
         if conversion and conversion.value is None and self.clock() >= conversion.done_us:
-            # A paced sensor's D1 goes with the D2 that the driver has: the world's sample is of one moment.
+            # A paced sensor's D1 belongs to the D2 that the driver has read: a sample has one time.
             d2 = self._d2_read if self.paced else self._d2
             d1 = find_d1(self._model, self.prom, self._pressure_pa, d2)
             conversion.value = d1 if conversion.pressure else self._d2
 
 
 def make_prom(product: int, coefficients: tuple[int, ...]) -> tuple[int, ...]:
-    """Eight words, the check sum in the upper bits of the first; the last is not used and reads 0."""
+    """Eight words, with the check sum in the upper bits of the first; the last is not used and reads 0."""
     words = (product & 0x0FFF, *coefficients, 0)
     return (crc4(words) << 12 | words[0], *words[1:])
 
 
 def crc4(words: tuple[int, ...]) -> int:
-    """The check sum that belongs into the upper four bits of word 0, taken with that place and word 7 empty."""
+    """The check sum in the upper four bits of word 0, computed with these bits and word 7 at 0."""
     return remainder((words[0] & 0x0FFF, *words[1:7], 0))
 
 
 def remainder(words: tuple[int, ...]) -> int:
-    """By x^4 + x + 1, of all bits of the PROM but the last four, which the datasheet's register does not reach."""
+    """By x^4 + x + 1, of all bits of the PROM except the last four, which the datasheet's register does not reach."""
     bits = 0
     for word in words:
         bits = bits << 16 | word
@@ -160,7 +167,7 @@ def remainder(words: tuple[int, ...]) -> int:
 
 
 def temperature(model: Model, prom: tuple[int, ...], d2: int) -> tuple[int, int, int]:
-    """First-order temperature and the second-order one, in 0.01 degC, and dT; divisions round down."""
+    """First-order and second-order temperature in 0.01 degC, and dT; divisions round down."""
     dt = d2 - (prom[5] << 8)
     first = 2000 + (dt * prom[6] >> 23)
     if model == "02ba":
@@ -194,7 +201,7 @@ def line(model: Model, prom: tuple[int, ...], d2: int) -> tuple[float, float]:
 
 
 def find_d2(model: Model, prom: tuple[int, ...], hundredths: int) -> int:
-    """The least D2 that reads as this temperature, where first order is closest above a whole hundredth."""
+    """The lowest D2 that gives this temperature; the first-order one is then nearest above a hundredth."""
     low, high = 0, LARGEST
     while low < high:
         middle = (low + high) // 2
@@ -206,6 +213,6 @@ def find_d2(model: Model, prom: tuple[int, ...], hundredths: int) -> int:
 
 
 def find_d1(model: Model, prom: tuple[int, ...], pressure_pa: float, d2: int) -> int:
-    """The nearest D1; a pressure beyond the converter's range is its end."""
+    """The nearest D1; the end of its range for a pressure beyond it."""
     slope, offset = line(model, prom, d2)
     return min(max(round((pressure_pa + offset) / slope), 1), LARGEST)

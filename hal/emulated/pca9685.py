@@ -1,11 +1,11 @@
 """NXP PCA9685, 16 pulses of 12 bits, from its datasheet (rev. 4). CPython only.
 
-What drivers trip over is here: outputs that pause after a sleep until RESTART or a new LED register, PRESCALE that is
-deaf while the chip is awake, a true oscillator that is not 25 MHz, auto-increment that is off after power-on.
-Left out: the 500 us of the oscillator's start, and glitches within a period.
+It includes what drivers often get wrong: outputs that pause after a sleep until RESTART or a new LED register, PRESCALE
+that is read-only while the chip is awake, a true oscillator that is not 25 MHz, auto-increment that is off after
+power-on. Not included: the 500 us of the oscillator's start, and glitches within a period.
 
-The whole state stands in one buffer, which may be a file (`open_registers`): it outlives the process, as the chip does,
-and `pulses_of` tells from another process what the chip would still be doing.
+The state is in one buffer, which may be a file (`open_registers`): it outlives the process, as the chip does, and
+`pulses_of` computes in another process the pulses that the chip would still make.
 """
 
 import mmap
@@ -22,13 +22,15 @@ FULL = 0x10  # full-on in LEDn_ON_H, full-off in LEDn_OFF_H
 SOFTWARE_RESET = b"\x06"
 CHANNELS = 16
 
-# Behind the 256 registers: the oscillator, the external clock, the output-enable pin, and whether there is power.
+# After the 256 registers: the oscillator, the external clock, the output-enable pin, and whether there is power.
 _WIRING = struct.Struct("<dd??")
 _WIRING_AT = 256
 STATE_BYTES = _WIRING_AT + _WIRING.size
 
 
 class Pca9685(Chip):
+    """The chip, with its oscillator and its output-enable pin."""
+
     def __init__(
         self,
         clock: Clock,
@@ -49,11 +51,12 @@ class Pca9685(Chip):
 
     @property
     def oscillator_hz(self) -> float:
+        """The true frequency of the oscillator."""
         return float(_WIRING.unpack_from(self._state, _WIRING_AT)[0])
 
     @property
     def output_enable(self) -> bool:
-        """The OE pin: True lets pulses out."""
+        """The OE pin: True enables pulses."""
         return bool(_WIRING.unpack_from(self._state, _WIRING_AT)[2])
 
     @output_enable.setter
@@ -63,14 +66,15 @@ class Pca9685(Chip):
 
     @property
     def step_us(self) -> float:
-        """A 4096th of its period."""
+        """A 4096th of the period."""
         return (self._state[PRESCALE] + 1) * 1e6 / self.oscillator_hz
 
     def pulses_us(self) -> list[float]:
-        """The width of each channel's pulses; 0.0 for none, the period for an output that is always on."""
+        """The width of each channel's pulses; 0.0 without pulses, the period for an output that is always on."""
         return _pulses_us(self._state)
 
     def power_cycle(self) -> None:
+        """Sets the registers to their power-on values."""
         self._pointer = 0
         self._state[:_WIRING_AT] = bytes(_WIRING_AT)
         for register, value in ((MODE1, SLEEP | ALLCALL), (MODE2, 0x04), (PRESCALE, 0x1E)):
@@ -79,18 +83,21 @@ class Pca9685(Chip):
         self._state[LED0:LED_END] = bytes((0, 0, 0, FULL)) * CHANNELS
 
     def also_at(self) -> tuple[int, ...]:
+        """The subaddresses and the all-call address that are enabled."""
         mode = self._state[MODE1]
         return tuple(
             self._state[SUBADR1 + k] >> 1 for k, bit in enumerate((SUB1, SUB2, SUB3, ALLCALL)) if mode & bit
         )
 
     def general_call(self, data: bytes) -> bool:
+        """Obeys a software reset."""
         if data != SOFTWARE_RESET:
             return False
         self.power_cycle()
         return True
 
     def write(self, data: bytes) -> None:
+        """Sets the register pointer, and writes registers."""
         if not data:
             return
         self._pointer = data[0]
@@ -102,6 +109,7 @@ class Pca9685(Chip):
         self._end_pause(written)
 
     def read(self, count: int) -> bytes:
+        """Reads registers from the pointer on."""
         data = bytearray()
         for _ in range(count):
             self._check(self._pointer)
@@ -114,7 +122,7 @@ class Pca9685(Chip):
         _WIRING.pack_into(self._state, _WIRING_AT, oscillator_hz, external_hz, output_enable, True)
 
     def _advance(self) -> None:
-        """Past the last LED register, and past PRESCALE, it goes on at MODE1 (table 3)."""
+        """After the last LED register, and after PRESCALE, the pointer continues at MODE1 (table 3)."""
         if self._state[MODE1] & AUTO_INCREMENT:
             self._pointer = 0 if self._pointer in (LED_END - 1, PRESCALE) else (self._pointer + 1) & 0xFF
 

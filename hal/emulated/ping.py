@@ -1,11 +1,11 @@
-"""Blue Robotics' Ping1D echosounder, as the other end of a serial line within the process. CPython only.
+"""Blue Robotics' Ping1D echosounder on a serial port within the process. CPython only.
 
-It answers general_request, and the older way of asking, an empty message with the number of the one that is wanted.
-Bytes arrive at the line's pace by `clock`. It has what drivers use of a serial port (`read`, `write`, `in_waiting` ...)
-and of a socket (`recv`, `send`): bluerobotics-ping takes everything for a socket that is not called Serial.
+It responds to general_request, and to the older request, an empty message with the number of the response. Bytes arrive
+at the speed of the port by `clock`. It has the methods that drivers use of a serial port (`read`, `write`, `in_waiting`
+...) and of a socket (`recv`, `send`): bluerobotics-ping treats everything that is not called Serial as a socket.
 
-    paced       for a simulated sensor with a sample clock of its own: a distance is told once, and a request for the
-                next waits for `set`.
+    paced       for a simulated sensor with its own sample clock: a distance is sent once, and a request for the next
+                waits for `set`.
 """
 
 import struct
@@ -21,10 +21,12 @@ TRANSMIT_US, SCAN_START_MM, SCAN_LENGTH_MM, GAIN, SUPPLY_MV, INTERVAL_MS = 30, 0
 
 
 class Ping1d:
+    """The device, with its distance and confidence."""
+
     def __init__(self, clock: Clock, device_id: int = 1, baud: int = 115_200, paced: bool = False) -> None:
-        self.silent = False  # a fault: it hears and does not answer
-        self.garbled = False  # a fault: a byte of every answer is wrong
-        self.wrong_identity = False  # a fault: it says it is another device
+        self.silent = False  # fault: it does not respond
+        self.garbled = False  # fault: a byte of every response is wrong
+        self.wrong_identity = False  # fault: it reports another device type
         self._clock = clock
         self._device_id = device_id
         self._byte_us = 10e6 / baud
@@ -33,32 +35,34 @@ class Ping1d:
         self._distance_mm = 0
         self._confidence = 0
         self._pings = 0
-        self._heard = bytearray()
-        self._waiting: dict[int, int] = {}  # message wanted -> who wants it
-        self._sent: list[tuple[float, bytes]] = []  # when it has arrived, and the answer
+        self._received = bytearray()
+        self._waiting: dict[int, int] = {}  # requested message -> its requester
+        self._sent: list[tuple[float, bytes]] = []  # time of arrival, response
 
     def set(self, distance_mm: int, confidence: int = 100) -> None:
-        """A new echo."""
+        """Sets a new echo."""
         self._distance_mm = distance_mm
         self._confidence = confidence
         self._pings += 1
         self._fresh = True
-        self._answer_waiting()
+        self._respond()
 
-    # The line, as a driver sees it.
+    # The port.
 
     @property
     def in_waiting(self) -> int:
+        """Bytes that can be read."""
         return sum(len(data) for due_us, data in self._sent if due_us <= self._clock())
 
     def write(self, data: bytes | bytearray) -> int:
-        self._heard += data
+        """Receives requests."""
+        self._received += data
         while self._parse():
             pass
         return len(data)
 
     def read(self, size: int = 1) -> bytes:
-        """What has arrived, without waiting."""
+        """The bytes that have arrived, without waiting."""
         got = b""
         while self._sent and self._sent[0][0] <= self._clock() and len(got) < size:
             due_us, data = self._sent.pop(0)
@@ -69,21 +73,25 @@ class Ping1d:
         return got
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """No bytes are buffered."""
 
     def close(self) -> None:
-        """The device goes on by itself."""
+        """The device keeps running."""
 
     def reset_input_buffer(self) -> None:
+        """Drops the bytes that can be read."""
         self.read(self.in_waiting)
 
     def reset_output_buffer(self) -> None:
-        self._heard.clear()
+        """Drops an incomplete request."""
+        self._received.clear()
 
     def send(self, data: bytes | bytearray) -> int:
+        """`write`, as a socket has it."""
         return self.write(data)
 
     def recv(self, size: int) -> bytes:
+        """`read`, as a socket has it."""
         got = self.read(size)
         if not got:
             raise BlockingIOError
@@ -92,44 +100,44 @@ class Ping1d:
     # The device.
 
     def _parse(self) -> bool:
-        """One message out of what was heard: is there perhaps another."""
-        start = self._heard.find(MARK)
+        """Executes one received message; whether there may be another."""
+        start = self._received.find(MARK)
         if start < 0:
-            del self._heard[: max(0, len(self._heard) - 1)]  # the last byte may be the first half of the mark
+            del self._received[: max(0, len(self._received) - 1)]  # the last byte may be half of the mark
             return False
-        del self._heard[:start]
-        if len(self._heard) < HEADER.size:
+        del self._received[:start]
+        if len(self._received) < HEADER.size:
             return False
-        _, length, message, source, _ = HEADER.unpack_from(self._heard)
-        if length > 64:  # nothing it understands is longer: this was no message
-            del self._heard[: len(MARK)]
+        _, length, message, source, _ = HEADER.unpack_from(self._received)
+        if length > 64:  # no request is longer: this is no message
+            del self._received[: len(MARK)]
             return True
         end = HEADER.size + length
-        if len(self._heard) < end + 2:
+        if len(self._received) < end + 2:
             return False
-        (checksum,) = struct.unpack_from("<H", self._heard, end)
-        if checksum != sum(self._heard[:end]) & 0xFFFF:
-            del self._heard[: len(MARK)]
+        (checksum,) = struct.unpack_from("<H", self._received, end)
+        if checksum != sum(self._received[:end]) & 0xFFFF:
+            del self._received[: len(MARK)]
             return True
-        payload = bytes(self._heard[HEADER.size : end])
-        del self._heard[: end + 2]
-        wanted = struct.unpack("<H", payload)[0] if message == GENERAL_REQUEST and length == 2 else message
-        self._waiting[wanted] = source
-        self._answer_waiting()
+        payload = bytes(self._received[HEADER.size : end])
+        del self._received[: end + 2]
+        requested = struct.unpack("<H", payload)[0] if message == GENERAL_REQUEST and length == 2 else message
+        self._waiting[requested] = source
+        self._respond()
         return True
 
-    def _answer_waiting(self) -> None:
-        for wanted, who in list(self._waiting.items()):
-            if wanted in (DISTANCE, DISTANCE_SIMPLE):
+    def _respond(self) -> None:
+        for requested, requester in list(self._waiting.items()):
+            if requested in (DISTANCE, DISTANCE_SIMPLE):
                 if self._paced and not self._fresh:
                     continue
                 self._fresh = False
-            del self._waiting[wanted]
-            payload = self._payload(wanted)
+            del self._waiting[requested]
+            payload = self._payload(requested)
             if payload is None:
-                self._send(NACK, struct.pack("<H", wanted) + b"unknown message", who)
+                self._send(NACK, struct.pack("<H", requested) + b"unknown message", requester)
             else:
-                self._send(wanted, payload, who)
+                self._send(requested, payload, requester)
 
     def _payload(self, message: int) -> bytes | None:
         device_type = OTHER_DEVICE if self.wrong_identity else ECHOSOUNDER
@@ -150,15 +158,15 @@ class Ping1d:
             return struct.pack("<IHHIIII", self._distance_mm, self._confidence, *scan)
         return None
 
-    def _send(self, message: int, payload: bytes, who: int) -> None:
+    def _send(self, message: int, payload: bytes, requester: int) -> None:
         if self.silent:
             return
-        data = HEADER.pack(MARK, len(payload), message, self._device_id, who) + payload
+        data = HEADER.pack(MARK, len(payload), message, self._device_id, requester) + payload
         checksum = sum(data) & 0xFFFF
         if self.garbled:
             data = data[:-1] + bytes((data[-1] ^ 0x10,))
         data += struct.pack("<H", checksum)
-        # Answers follow each other on the line.
+        # Responses follow each other on the port.
         now_us = float(self._clock())
         begin_us = max(now_us, self._sent[-1][0]) if self._sent else now_us
         self._sent.append((begin_us + len(data) * self._byte_us, data))

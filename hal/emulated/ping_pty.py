@@ -16,7 +16,7 @@ class PingPty:
     def __init__(self) -> None:
         self.device = Ping1d(lambda: time.monotonic_ns() // 1000)
         self._master, self._slave = os.openpty()
-        tty.setraw(self._slave)  # kept open, so that a driver that closes its end may come back
+        tty.setraw(self._slave)  # stays open, so that a driver can close the port and open it again
         self._stop_read, self._stop_write = os.pipe()
         self.path = os.ttyname(self._slave)
         self._thread = threading.Thread(target=self._serve, name="ping", daemon=True)

@@ -1,6 +1,6 @@
-"""An smbus2.SMBus with emulated chips behind it: real i2c_msg objects, real errnos, no file.
+"""An smbus2.SMBus with emulated chips: real i2c_msg objects and errnos, no file.
 
-Only `i2c_rdwr` works; the SMBus calls (read_byte_data ...) are refused with a sentence. CPython only.
+Only `i2c_rdwr` works; the SMBus calls (read_byte_data ...) raise an error. CPython only.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ GENERAL_CALL = 0x00
 
 
 class EmulatedSMBus(SMBus):
-    """`spend(us)` is told how long each message takes on the wire, before the chip has it."""
+    """`spend(us)` gets the time of each message on the bus, before the chip gets the message."""
 
     def __init__(self, chips: dict[int, Chip], spend: Callable[[int], None], clock_hz: int = 400_000) -> None:
         super().__init__()
@@ -30,13 +30,14 @@ class EmulatedSMBus(SMBus):
         self._clock_hz = clock_hz
 
     def open(self, bus: int | str) -> None:
-        """There is nothing to open, and nothing to close."""
+        """An emulated bus has no device to open."""
 
     def close(self) -> None:
+        """An emulated bus has no device to close."""
         pass
 
     def i2c_rdwr(self, *i2c_msgs: i2c_msg) -> None:
-        """The messages of one transaction, in turn; it ends at the first that nobody acknowledges."""
+        """Carries the messages of one transaction in turn; it ends at the first without an acknowledge."""
         for message in i2c_msgs:
             self._carry(message)
 
@@ -50,7 +51,7 @@ class EmulatedSMBus(SMBus):
                 self._refuse()
         if address == GENERAL_CALL and not message.flags & READ:
             self._spend_bytes(1 + count)
-            # A list, so that every chip hears it; any one's acknowledge will do.
+            # A list, so that every chip receives it; one acknowledge is enough.
             if not any([chip.general_call(bytes(message)) for chip in self.chips.values()]):
                 raise Nack
             return
@@ -75,9 +76,9 @@ class EmulatedSMBus(SMBus):
         raise Nack
 
     def _spend_bytes(self, count: int) -> None:
-        """Nine bits a byte, address included, in whole microseconds."""
+        """Nine bits per byte, address included, in whole microseconds."""
         self._spend(-(-count * 9 * 1_000_000 // self._clock_hz))
 
     def _set_address(self, address: int, force: bool | None = None) -> None:
-        """Where all of smbus2's other calls begin."""
-        raise NotImplementedError("an emulated bus carries i2c_rdwr alone; send i2c_msg objects through it")
+        """All other calls of smbus2 begin here."""
+        raise NotImplementedError("an emulated bus has only i2c_rdwr; send i2c_msg objects with it")

@@ -115,7 +115,7 @@ class EmulatedParts(Parts):
 
 
 class _OutputEnablePin(Pin):
-    """Wired to the PCA9685's OE."""
+    """The pin that is wired to the OE of the PCA9685."""
 
     def __init__(self, chip: Pca9685) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
 """Four voltages: ADS1115, one conversion at a time. CPython only.
 
-The config register is read with every result: its OS bit says that the conversion has ended, the rest must be what was
-written, or the chip lost its supply in between. So is a threshold that nothing uses, which holds a pattern in whose
-two bytes every bit is once 0 and once 1: a bit that sticks shows. A result at the end of the scale is no reading.
+The config register is read with every result: its OS bit shows that the conversion has ended, and the rest must be as
+written, or the chip lost its supply. A threshold register that is not used otherwise holds a pattern whose two bytes
+have every bit once as 0 and once as 1: it shows a stuck bit. A result at the end of the scale is no reading.
 Datasheet: TI SBAS444.
 """
 
@@ -19,8 +19,8 @@ _SINGLE_SHOT = 0x0100
 _NO_COMPARATOR = 0x0003
 _AGAIN_US = 200
 _TALK_US = 500  # on the bus for one conversion
-_LATER_US = 1_000  # once it is late: a bus is not to be filled with questions
-_PATIENCE_US = 50_000  # or 20 conversion times, if that is longer
+_LATER_US = 1_000  # once it is late: polls must not fill the bus
+_TIMEOUT_US = 50_000  # or 20 conversion times, if that is longer
 
 # The step in pV and the PGA bits of each range.
 GAINS = {
@@ -31,7 +31,7 @@ RATES_HZ = (8, 16, 32, 64, 128, 250, 475, 860)
 
 
 class Input(NamedTuple):
-    """Of one of the four inputs, against ground: a count is `uv_per_count`."""
+    """One of the four inputs, against ground: a count is `uv_per_count`."""
 
     number: int
     full_scale_v: float
@@ -41,7 +41,7 @@ class Input(NamedTuple):
 
 
 def count_of(raw: int, full_scale_v: float, uv_per_count: int) -> int | None:
-    """From the chip's steps to the nearest count; None at the ends of the scale."""
+    """The nearest count of the chip's steps; None at the ends of the scale."""
     if not -32768 < raw < 32767:
         return None
     step_pv, count_pv = GAINS[full_scale_v][0], uv_per_count * 1_000_000
@@ -49,7 +49,7 @@ def count_of(raw: int, full_scale_v: float, uv_per_count: int) -> int | None:
 
 
 class Adc:
-    """Inputs of longer periods are converted every n-th time, in the order given."""
+    """Converts inputs of longer periods every n-th time, in the given sequence."""
 
     restart_us = RESTART_US
 
@@ -77,13 +77,14 @@ class Adc:
         self._conversion_us = 1_100_000 // data_rate + 50
 
     def run(self) -> Steps:
+        """Converts the inputs that are due, for ever."""
         self._write(_HIGH_THRESHOLD, _PATTERN)
         cycle = 0
         while True:
             due = [
                 each for each in self._inputs if cycle % max(1, round(each.period_us / self.period_us)) == 0
             ]
-            yield -len(due) * (self._conversion_us + _TALK_US)  # so that all are there when their period is
+            yield -len(due) * (self._conversion_us + _TALK_US)  # so that all are ready by their period
             for each in due:
                 yield from self._convert(each)
             self.working = True
@@ -95,7 +96,7 @@ class Adc:
         self._write(_CONFIG, config | _READY)
         yield self._conversion_us
         late_us = 0
-        while late_us < max(_PATIENCE_US, 20 * self._conversion_us):
+        while late_us < max(_TIMEOUT_US, 20 * self._conversion_us):
             held = self._read(_CONFIG)
             self._compare(held & ~_READY, config)
             if held & _READY:

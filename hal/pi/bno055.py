@@ -4,10 +4,10 @@
     rate_x rate_y rate_z          1/16 deg/s
     acc_x acc_y acc_z             1/100 m/s2
 
-A brown-out leaves the chip in its config mode, where it answers properly and all data are zero; and it stretches the
-clock, which some buses get wrong by a bit. So its identity is read with every sample, in the same burst, and its mode
-behind it. A reset takes 650 ms: a chip that already does what is wanted is left alone. Datasheet: Bosch
-BST-BNO055-DS000, sections 3.3 and 4.3.
+After a brown-out the chip is in its config mode, where it responds correctly and all data are zero; and it stretches
+the clock, which makes some buses read wrong bits. So its identity is read with every sample, in the same burst, and its
+mode after it. A reset takes 650 ms: a chip that is already set up is not reset. Datasheet: Bosch BST-BNO055-DS000,
+sections 3.3 and 4.3.
 """
 
 import struct
@@ -34,7 +34,7 @@ _UNITS = 0x00  # degrees, degrees a second, m/s2; pitch and roll turn as in "Win
 _UNIT_BITS = 0x97
 _CONFIG = 0x00  # of OPR_MODE
 _NORMAL = 0  # of PWR_MODE: neither low power nor suspended, which freezes the data
-_AXES = bytes((0x24, 0x00))  # as after a reset: x, y, z, none turned round
+_AXES = bytes((0x24, 0x00))  # as after a reset: x, y, z, none negated
 _RESET = 0x20
 _ERROR, _FUSING = 1, 5  # of SYS_STATUS
 _RESET_US = 650_000
@@ -42,12 +42,12 @@ _TO_CONFIG_US, _FROM_CONFIG_US = 19_000, 20_000
 
 
 def wrapped(angle: int) -> int:
-    """In 1/16 deg, to at least -180 deg and less than 180 deg."""
+    """The angle in 1/16 deg, wrapped to [-180, 180) deg."""
     return (angle + 2880) % 5760 - 2880
 
 
 class Imu:
-    """`slots` says which values are wanted, `signs` which of them are to be turned round (-1)."""
+    """Values by their slots; `signs` has -1 for values to be negated."""
 
     restart_us = RESTART_US
 
@@ -78,13 +78,14 @@ class Imu:
         ]
 
     def run(self) -> Steps:
+        """Sets the chip up if necessary, then samples it once per period."""
         yield from self._set_up()
         self.working = True
         while True:
             yield None
             sample = self._read(0, _BURST)
             self._check_ids(sample)
-            # The mode after the data: a chip that fell back into config mode in between is seen.
+            # The mode after the data: it shows a chip that has gone back to config mode in between.
             if self._check_status() == _FUSING:
                 self._put(sample)
 
@@ -96,7 +97,7 @@ class Imu:
         plain = status[0] != _ERROR and status[5] & 3 == _NORMAL and status[8:10] == _AXES
         if plain and mode == self._mode and status[2] & _UNIT_BITS == _UNITS:
             return
-        # Whoever used it before may have changed more than is looked at here.
+        # Another program may have changed settings that are not checked here.
         if not plain or mode != _CONFIG:
             self._write(_SYS_TRIGGER, _RESET)
             yield _RESET_US
@@ -115,14 +116,14 @@ class Imu:
             )
 
     def _check_status(self) -> int:
-        """SYS_STATUS, if the chip does what it was set up for."""
+        """SYS_STATUS; a DeviceError if the chip does not run as it was set up."""
         status, error, units, _, mode, power = self._read(_SYS_STATUS, 6)
         if status == _ERROR:
-            raise DeviceError(f"{self.name} says error {error} of itself; if it stays, the chip is broken")
+            raise DeviceError(f"{self.name} reports error {error}; if it stays, the chip is broken")
         if (mode & 0x0F, units & _UNIT_BITS, power & 3) != (self._mode, _UNITS, _NORMAL):
             raise DeviceError(
-                f"{self.name} is in mode 0x{mode:02x}, power mode {power}, with units 0x{units:02x}, which is not"
-                " what it was set up for; check its supply"
+                f"{self.name} is in mode 0x{mode:02x}, power mode {power}, with units 0x{units:02x}, not as"
+                " it was set up; check its supply"
             )
         return status
 

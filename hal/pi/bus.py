@@ -1,11 +1,11 @@
-"""An I2C bus as drivers want it, over an smbus2.SMBus that is opened at first use. CPython only.
+"""An I2C bus for drivers, over an smbus2.SMBus that is opened at its first use. CPython only.
 
-    write, read, write_read                               what the drivers of this folder use
-    try_lock, unlock, writeto, readfrom_into, ...         what Adafruit's packages want of a bus
+    write, read, write_read                               for the drivers of this folder
+    try_lock, unlock, writeto, readfrom_into, ...         for Adafruit's packages
 
-Every transaction is one `i2c_rdwr`, so a write and the read behind it stand in one transfer with a repeated start.
-An OSError goes up to the device. One that is not about the device's answer closes the handle, and the next use opens
-it again: an adapter on USB comes and goes, and its old handle never works again.
+Every transaction is one `i2c_rdwr`, so that a write and the read after it are one transfer with a repeated start. An
+OSError goes to the device. One that is the adapter's closes the handle, and the next use opens it again: the old handle
+of a USB adapter that was unplugged never works again.
 """
 
 import errno
@@ -15,7 +15,7 @@ from typing import Any
 
 from smbus2 import i2c_msg
 
-# Errors of one device or one transfer (Linux, Documentation/i2c/fault-codes.rst); every other is the adapter's.
+# Errors of one device or one transfer (Linux, Documentation/i2c/fault-codes.rst); all others are the adapter's.
 # EOPNOTSUPP: adapters that cannot send an empty message, as Adafruit's probe is.
 _OF_THE_DEVICE = {errno.EREMOTEIO, errno.ENXIO, errno.ETIMEDOUT, errno.EAGAIN, errno.EOPNOTSUPP}
 
@@ -30,22 +30,23 @@ class I2cBus:
         self._lock = threading.Lock()
 
     def write(self, address: int, data: bytes | bytearray) -> None:
-        """One message."""
+        """Sends one message."""
         self._transfer(i2c_msg.write(address, data))
 
     def read(self, address: int, count: int) -> bytes:
+        """Reads one message."""
         answer = i2c_msg.read(address, count)
         self._transfer(answer)
         return bytes(answer)
 
     def write_read(self, address: int, data: bytes | bytearray, count: int) -> bytes:
-        """A message and the answer to it, with a repeated start between them."""
+        """Sends a message and reads the response to it, with a repeated start between them."""
         answer = i2c_msg.read(address, count)
         self._transfer(i2c_msg.write(address, data), answer)
         return bytes(answer)
 
     def close(self) -> None:
-        """May be called twice; a later use opens the bus again."""
+        """Closes the bus; a later use opens it again."""
         smbus, self._smbus = self._smbus, None
         if smbus is not None:
             smbus.close()
@@ -63,21 +64,25 @@ class I2cBus:
     def _drop(self) -> None:
         try:
             self.close()
-        except OSError:  # a handle of an adapter that is gone; there is nothing left to close
+        except OSError:  # the adapter is gone; there is nothing left to close
             pass
 
-    # From here on: a bus as adafruit_bus_device knows it.
+    # The interface of adafruit_bus_device.
 
     def try_lock(self) -> bool:
+        """Locks the bus if it is free."""
         return self._lock.acquire(blocking=False)
 
     def unlock(self) -> None:
+        """Unlocks the bus."""
         self._lock.release()
 
     def writeto(self, address: int, buffer: Any, *, start: int = 0, end: int | None = None) -> None:
+        """Sends a part of a buffer."""
         self.write(address, bytes(memoryview(buffer)[start:end]))
 
     def readfrom_into(self, address: int, buffer: Any, *, start: int = 0, end: int | None = None) -> None:
+        """Reads into a part of a buffer."""
         place = memoryview(buffer)[start:end]
         place[:] = self.read(address, len(place))
 
@@ -92,5 +97,6 @@ class I2cBus:
         in_start: int = 0,
         in_end: int | None = None,
     ) -> None:
+        """Sends a part of a buffer and reads into a part of another, with a repeated start between them."""
         place = memoryview(in_buffer)[in_start:in_end]
         place[:] = self.write_read(address, bytes(memoryview(out_buffer)[out_start:out_end]), len(place))

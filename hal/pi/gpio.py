@@ -1,6 +1,6 @@
-"""Switches and the pulses' output-enable on a Pi's pins, through gpiod (version 2). CPython only.
+"""Switches and the output-enable of pulses on a Pi's pins, through gpiod (version 2). CPython only.
 
-A request of lines is passed in as a function, so that a line that another program holds is asked for again.
+A function that requests the line is passed in, so that a line which another program holds is requested again.
 """
 
 from collections.abc import Callable
@@ -13,11 +13,11 @@ from gpiod.line import Bias, Direction, Value
 from caudal.hal.pi.slot import RESTART_US, Slot, Steps
 
 BIASES = {"up": Bias.PULL_UP, "down": Bias.PULL_DOWN, "none": Bias.DISABLED}
-DEBOUNCE = timedelta(milliseconds=5)  # by the kernel: a contact that bounces keeps its level until it rests
+DEBOUNCE = timedelta(milliseconds=5)  # by the kernel: the level stays until a bouncing contact has settled
 
 
 def open_input(chip: str, line: int, pull: str, active_low: bool) -> Any:
-    """A line as an input; `chip` such as /dev/gpiochip0."""
+    """Requests a line as an input; `chip` is a device such as /dev/gpiochip0."""
     settings = gpiod.LineSettings(
         direction=Direction.INPUT, bias=BIASES[pull], active_low=active_low, debounce_period=DEBOUNCE
     )
@@ -25,13 +25,13 @@ def open_input(chip: str, line: int, pull: str, active_low: bool) -> Any:
 
 
 def open_output(chip: str, line: int) -> Any:
-    """A line as an output that is active low, and not active to begin with."""
+    """Requests a line as an active-low output, inactive at first."""
     settings = gpiod.LineSettings(direction=Direction.OUTPUT, active_low=True, output_value=Value.INACTIVE)
     return gpiod.request_lines(chip, config={line: settings}, consumer="caudal")
 
 
 class Switch:
-    """0 or 1, once a period."""
+    """A digital input, read once per period."""
 
     restart_us = RESTART_US
 
@@ -46,6 +46,7 @@ class Switch:
         self._slot = slot
 
     def run(self) -> Steps:
+        """Reads 0 or 1 once per period."""
         request = self._open_request()
         try:
             self.working = True
@@ -57,7 +58,7 @@ class Switch:
 
 
 class OutputEnable:
-    """The pin that lets pulses out. Low is on: a PCA9685's OE with a pull-up is off while nobody drives it."""
+    """The pin that enables pulses. Low is on: with a pull-up, the OE of a PCA9685 is off while nothing drives it."""
 
     def __init__(self, open_request: Callable[[], Any], line: int) -> None:
         self._open_request = open_request
@@ -65,6 +66,7 @@ class OutputEnable:
         self._request: Any = None
 
     def set(self, on: bool) -> None:
+        """Enables or disables the pulses."""
         if self._request is None:
             self._request = self._open_request()
         self._request.set_value(self._line, Value.ACTIVE if on else Value.INACTIVE)

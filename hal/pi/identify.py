@@ -1,8 +1,8 @@
-"""What is on a bus: which addresses answer, and what kind of chip each seems to be. CPython only.
+"""The chips on a bus: which addresses respond, and which kind of chip each seems to be. CPython only.
 
-Nothing is written but register pointers (of an MS5837: its commands to read), and these only where a chip of that kind
-can be: to a port expander a pointer would be its outputs. Three of the chips have no identity: what their reserved bits
-must read tells them apart, and they are asked in an order in which each rules out the next. An MS5837 that was never
+Only register pointers are written (to an MS5837: its read commands), and only to addresses that a chip of that kind can
+have: a port expander would take a pointer as its outputs. Three kinds of chip have no identity register: they are
+distinguished by reserved bits, in a sequence in which each check excludes the next kinds. An MS5837 that was never
 reset may have an empty PROM, and is unknown then.
 """
 
@@ -13,9 +13,9 @@ from typing import Any
 from caudal.hal.pi.bus import I2cBus
 from caudal.hal.pi.ms5837 import crc4
 
-ADDRESSES = range(0x03, 0x78)  # of seven bits; the rest are the bus's own
-ALL_CALL = 0x70  # where every PCA9685 listens too, until a driver tells it not to
-# Where the pins of each kind can put it.
+ADDRESSES = range(0x03, 0x78)  # of seven bits; the others are reserved
+ALL_CALL = 0x70  # address of every PCA9685 until a driver disables it
+# Addresses that each kind can have by its pins.
 PLACES = {
     "bno055": range(0x28, 0x2A),
     "ms5837": range(0x76, 0x78),
@@ -23,11 +23,11 @@ PLACES = {
     "ads1115": range(0x48, 0x4C),
     "ina219": range(0x40, 0x50),
 }
-# From here on a PCA9685 is asked for only where some chip is expected: converters and multiplexers are more usual.
+# From this address on a PCA9685 is only tried where a chip is expected: converters and multiplexers are more usual.
 _SELDOM = 0x50
-_SILENT = {errno.EREMOTEIO, errno.ENXIO, errno.EIO}  # nobody acknowledged, as adapters say it
-_HANGS = 3  # transactions that time out, a second each, before a bus is given up
-_TRIES = 3  # for an answer from where a chip is expected
+_SILENT = {errno.EREMOTEIO, errno.ENXIO, errno.EIO}  # errors of adapters for a missing acknowledge
+_HANGS = 3  # timeouts of a second each after which a bus counts as hung
+_TRIES = 3  # where a chip is expected
 _IDS = bytes((0xA0, 0xFB, 0x32, 0x0F))  # of a BNO055
 
 
@@ -36,7 +36,7 @@ class BusError(Exception):
 
 
 def scan(bus: I2cBus, expected: dict[int, str]) -> list[int]:
-    """The addresses that answer a read of one byte; where a chip is expected it may take more than one."""
+    """The addresses that respond to a read of one byte; an expected chip gets more than one try."""
     found, hangs = [], 0
     for address in ADDRESSES:
         for _ in range(_TRIES if address in expected else 1):
@@ -64,7 +64,7 @@ def _cannot(error: OSError) -> str:
 
 
 def identify(bus: I2cBus, address: int, expected: str | None = None) -> str | None:
-    """The kind of chip, by the names that a vehicle file has for them (a PCA9685 is "pca9685"); None for unknown."""
+    """The kind of chip, by its name in vehicle files or "pca9685"; None if it is unknown."""
     for kind, fits in CHECKS.items():
         possible = address in PLACES[kind] and (expected or kind != "pca9685" or address < _SELDOM)
         if not possible and kind != expected:
@@ -72,13 +72,13 @@ def identify(bus: I2cBus, address: int, expected: str | None = None) -> str | No
         try:
             if fits(bus, address, kind == expected):
                 return kind
-        except OSError:  # it does not even acknowledge what such a chip has
+        except OSError:  # it does not acknowledge a register of such a chip
             continue
     return None
 
 
-def hears_all_call(bus: I2cBus, address: int) -> bool:
-    """Does this PCA9685 listen at ALL_CALL."""
+def responds_to_all_call(bus: I2cBus, address: int) -> bool:
+    """Whether this PCA9685 responds at ALL_CALL."""
     try:
         return bool(_byte(bus, address, 0x00) & 0x01) and _byte(bus, address, 0x05) == ALL_CALL << 1
     except OSError:
@@ -103,9 +103,9 @@ def _is_ms5837(bus: I2cBus, address: int, expected: bool) -> bool:
 
 
 def _is_pca9685(bus: I2cBus, address: int, expected: bool) -> bool:
-    """NXP rev. 4, 7.3: reserved bits are 0, so are ALL_LED registers and the lowest bits of addresses.
+    """NXP rev. 4, 7.3: reserved bits are 0, and so are ALL_LED registers and the lowest bits of addresses.
 
-    Byte by byte, because a chip that was just powered does not go on to the next register.
+    Byte by byte: a chip after power-on does not increment its register pointer.
     """
     reserved = ((0x01, 0xE0), *((r, 0x01) for r in range(0x02, 0x06)), (0x07, 0xE0), (0x09, 0xE0))
     return (
@@ -116,7 +116,7 @@ def _is_pca9685(bus: I2cBus, address: int, expected: bool) -> bool:
 
 
 def _is_ads1115(bus: I2cBus, address: int, expected: bool) -> bool:
-    """TI SBAS444: thresholds as after power-on or as drivers leave them; of one that is expected, any allowed."""
+    """TI SBAS444: thresholds as after power-on or as drivers set them; any valid ones of a chip that is expected."""
     low, high = _word(bus, address, 0x02), _word(bus, address, 0x03)
     if (low, high) in ((0x8000, 0x7FFF), (0x8000, 0x5AA5), (0x0000, 0x8000)):
         return True
@@ -124,10 +124,10 @@ def _is_ads1115(bus: I2cBus, address: int, expected: bool) -> bool:
 
 
 def _is_ina219(bus: I2cBus, address: int, expected: bool) -> bool:
-    """TI SBOS448: of config, bus voltage and calibration the bits that are always 0."""
+    """TI SBOS448: the bits of config, bus voltage and calibration that are always 0."""
     reserved = ((0x00, 0xC000), (0x02, 0x0004), (0x05, 0x0001))
     return not any(_word(bus, address, register) & bits for register, bits in reserved) and bool(
-        _word(bus, address, 0x00)  # a line held low reads as 0, and no driver switches the chip off so
+        _word(bus, address, 0x00)  # a line held low reads as 0, which no driver sets
     )
 
 
@@ -140,8 +140,8 @@ CHECKS: dict[str, Callable[[I2cBus, int, bool], bool]] = {
 }
 
 
-def ask_ping(port: Any, wait_us: Callable[[int], None]) -> Iterator[int]:
-    """The device types that a serial line's end says it is, as answers come; a Ping sonar is 1. Half a second."""
+def request_ping(port: Any, wait_us: Callable[[int], None]) -> Iterator[int]:
+    """Yields the device types that the device on a serial port reports within half a second; 1 is a Ping sonar."""
     from brping import definitions
 
     from caudal.hal.pi.ping import Reader, request

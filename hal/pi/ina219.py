@@ -1,9 +1,10 @@
-"""Voltage and current of a supply: INA219 beside a shunt. CPython only.
+"""Voltage and current of a supply: INA219 with a shunt. CPython only.
 
-It converts by itself, the mean of eight samples every 8.5 ms; the CNVR bit says that there is a new one, and reading
-the power register clears it. It has no identity, but a reset leaves a number in its config register that is not what
-this driver writes there; that register is read again with every sample. So is the calibration, which nothing here uses:
-in the bytes of both every bit is once 0 and once 1, so one that sticks shows. Datasheet: TI SBOS448, section 8.6.
+It converts continuously, the mean of eight samples every 8.5 ms; the CNVR bit shows a new result, and reading the power
+register clears it. The chip has no identity register, but a reset leaves another value in its config register than this
+driver writes there; that register is read again with every sample. So is the calibration register, which is not used
+otherwise: the bytes of both have every bit once as 0 and once as 1, which shows a stuck bit. Datasheet: TI SBOS448,
+section 8.6.
 """
 
 from caudal.hal.pi.bus import I2cBus
@@ -11,7 +12,7 @@ from caudal.hal.pi.slot import RESTART_US, DeviceError, Slot, Steps
 
 _CONFIG, _SHUNT, _BUS, _POWER, _CALIBRATION = 0x00, 0x01, 0x02, 0x03, 0x05
 _RESET, _AFTER_RESET = 0x8000, 0x399F
-_SETTINGS = 0x3DDF  # 32 V, 320 mV across the shunt, means of 8, both for ever
+_SETTINGS = 0x3DDF  # 32 V, 320 mV across the shunt, means of 8, both continuously
 _PATTERN = 0x0100  # small: a large calibration would overflow the chip's own sums
 _READY, _OVERFLOW = 0x02, 0x01
 _FULL_SCALE = 32_000  # of the shunt's 10 uV
@@ -21,7 +22,7 @@ _AGAIN_US = 2_000
 
 
 class Power:
-    """Voltage in counts of 4 mV, current in mA; either slot may be missing."""
+    """Voltage in counts of 4 mV, current in mA; either slot may be None."""
 
     restart_us = RESTART_US
 
@@ -47,6 +48,7 @@ class Power:
         self._current = current
 
     def run(self) -> Steps:
+        """Resets the chip and sets it up, then samples it once per period."""
         self._write(_CONFIG, _RESET)
         yield _RESET_US
         self._check(_CONFIG, _AFTER_RESET)
@@ -64,10 +66,10 @@ class Power:
                 yield _AGAIN_US
                 fresh = self._sample()
             if not fresh:
-                self._check(_CONFIG, _SETTINGS)  # never ready: is it slow, or do its bytes come wrong
+                self._check(_CONFIG, _SETTINGS)  # never ready: is it slow, or are its bytes wrong
 
     def _sample(self) -> bool:
-        """Was there a new one?"""
+        """Takes a new result; whether there was one."""
         bus = self._read(_BUS)
         if not bus & _READY:
             return False
@@ -75,7 +77,7 @@ class Power:
         self._check(_CALIBRATION, _PATTERN)
         shunt = self._read(_SHUNT)
         shunt -= (shunt & 0x8000) << 1
-        self._read(_POWER)  # so that CNVR says when the next one is there
+        self._read(_POWER)  # clears CNVR
         if bus & _OVERFLOW:
             return True
         if self._voltage is not None:
@@ -84,11 +86,11 @@ class Power:
             self._current.put(round(shunt * self._ma_per_count))
         return True
 
-    def _check(self, register: int, wanted: int) -> None:
+    def _check(self, register: int, expected: int) -> None:
         held = self._read(register)
-        if held != wanted:
+        if held != expected:
             raise DeviceError(
-                f"{self.name} holds 0x{held:04x} in register {register} where 0x{wanted:04x} should be;"
+                f"{self.name} holds 0x{held:04x} in register {register} where 0x{expected:04x} should be;"
                 " check its supply and address"
             )
 

@@ -9,26 +9,28 @@ from caudal.hal.core.number_line import NumberLine
 from caudal.hal.pi.slot import RESTART_US, DeviceError, Slot, Steps
 
 _SILENCE_US = 1_000_000
-_WRITE_S = 0.05  # a port that takes nothing must not hold up the other devices
+_WRITE_S = 0.05  # a blocked port must not delay the other devices
 
 
 def open_serial(device: str, baud: int) -> Any:
-    """A port whose reads never wait; an OSError if there is none."""
+    """Opens a port whose reads never wait; an OSError if there is none."""
     return serial.serial_for_url(device, baudrate=baud, timeout=0, write_timeout=_WRITE_S)
 
 
 class SerialUart:
-    """A pyserial port with the two methods of machine.UART that NumberLine uses."""
+    """A pyserial port with the methods of machine.UART that NumberLine uses."""
 
     def __init__(self, port: Any) -> None:
         self._port = port
         self.count = 0  # bytes that were read
 
     def any(self) -> int:
+        """Bytes that can be read at once."""
         waiting: int = self._port.in_waiting
         return waiting
 
     def readinto(self, buffer: bytearray, count: int) -> int:
+        """Reads up to `count` bytes into the buffer."""
         got = self._port.read(count)
         buffer[: len(got)] = got
         self.count += len(got)
@@ -36,9 +38,9 @@ class SerialUart:
 
 
 class Lines:
-    """`slots` by field of the line, from 0 on; `period_us` between two looks, a tick of the loop or longer.
+    """Fields of a line, by index, once per period.
 
-    A port on which no line came for a second is opened again.
+    A port without a complete line for a second is opened again.
     """
 
     restart_us = RESTART_US
@@ -61,6 +63,7 @@ class Lines:
         self._slots = dict(slots)
 
     def run(self) -> Steps:
+        """Reads lines until none has come for a second."""
         port = self._open_port()
         try:
             uart = SerialUart(port)
@@ -76,7 +79,7 @@ class Lines:
                 self._put(line)
         finally:
             port.close()
-        what = f"{uart.count} bytes but no whole line" if uart.count else "nothing"
+        what = f"{uart.count} bytes but no complete line" if uart.count else "nothing"
         raise DeviceError(
             f"{self.name} sent {what} for a second; check port, speed and that lines have {self._fields} numbers"
         )

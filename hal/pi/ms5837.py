@@ -1,13 +1,14 @@
 """Depth by pressure: MS5837-30BA (30 bar) and -02BA (2 bar). CPython only.
 
-The sensor converts pressure (D1) and temperature (D2) in turn, each on a command; its PROM holds six coefficients under
-a CRC. A depth goes out as soon as its D1 is read, with the temperature before it, so that it is half a cycle younger.
+The sensor converts pressure (D1) and temperature (D2) alternately, each on a command; its PROM holds six coefficients
+and a CRC. A depth is put out as soon as its D1 is read, with the temperature before it: this makes it half a cycle
+younger.
 
-An ADC that is read too early answers 0, and what it gives afterwards for that conversion is wrong; so a conversion is
-read once, and after a 0 it is ended by a reset, made again and waited for longer. Before a depth goes out some words of
-the PROM are read again: a bit that sticks, bytes that a bus exchanges, leave their traces there. A CRC of four bits
-lets one wrong PROM in sixteen through, so one that is not the same as at first is refused too. Datasheets: TE
-MS5837-30BA and MS5837-02BA21, "pressure and temperature calculation" and "ADC read sequence".
+An ADC that is read too early gives 0, and then a wrong result for that conversion; so a conversion is read once, and
+after a 0 it is ended by a reset, started again and given more time. Before a depth is put out some words of the PROM
+are read again: they show stuck bits and swapped bytes. A CRC of four bits accepts one wrong PROM in sixteen, so a PROM
+that differs from the first one is rejected too. Datasheets: TE MS5837-30BA and MS5837-02BA21, "pressure and temperature
+calculation" and "ADC read sequence".
 """
 
 from collections.abc import Sequence
@@ -19,16 +20,16 @@ from caudal.hal.pi.slot import RESTART_US, DeviceError, Slot, Steps
 _RESET, _CONVERT_D1, _CONVERT_D2, _ADC, _PROM = 0x1E, 0x48, 0x58, 0x00, 0xA0
 _RESET_US = 5_000  # the PROM is loaded within 2.8 ms
 _CONVERSION_US = 9_100  # OSR 4096: 9.04 ms at most
-_PATIENCE = (1, 1, 2, 4)  # conversion times to wait for, one trial after the other
+_WAITS = (1, 1, 2, 4)  # conversion times to wait, by trial
 
 COLDEST, HOTTEST = -2000, 8500  # 0.01 degC, the sensor's range
 RANGE_PA = {"30ba": (0, 3_000_000), "02ba": (1_000, 200_000)}
-# What word 0 names as the product, where it does (bits 11 to 5).
+# Product by bits 11 to 5 of word 0, if it is given there.
 _PRODUCTS = {0x1A: "30ba", 0x15: "02ba"}
 
 
 def crc4(words: Sequence[int]) -> int:
-    """Of the seven PROM words, without the four bits of word 0 in which it stands."""
+    """CRC of the seven PROM words, without the four bits of word 0 that hold it."""
     remainder = 0
     for word in (words[0] & 0x0FFF, *words[1:7], 0):
         for byte in (word >> 8, word & 0xFF):
@@ -39,8 +40,8 @@ def crc4(words: Sequence[int]) -> int:
     return remainder >> 12
 
 
-def telling_words(prom: Sequence[int]) -> tuple[int, ...]:
-    """The fewest words (word 0 is one) in whose bytes every bit is both 0 and 1 somewhere: one that sticks shows."""
+def check_words(prom: Sequence[int]) -> tuple[int, ...]:
+    """The fewest words, with word 0, whose bytes have every bit as 0 and as 1: they show a stuck bit."""
     for count in range(7):
         for others in combinations(range(1, 7), count):
             ones, zeros = 0, 0
@@ -53,8 +54,9 @@ def telling_words(prom: Sequence[int]) -> tuple[int, ...]:
 
 
 def compensate(prom: Sequence[int], d1: int, d2: int, model: str) -> tuple[int, int]:
-    """Pressure in mPa and temperature in 0.01 degC. Integers as in the datasheets, but for the pressure's last step:
-    its 10 Pa (30BA) would be a millimetre of water.
+    """Pressure in mPa and temperature in 0.01 degC.
+
+    Integers as in the datasheets, except for the last step of the pressure: its 10 Pa (30BA) are a millimetre of water.
     """
     _, c1, c2, c3, c4, c5, c6 = prom
     dt = d2 - (c5 << 8)
@@ -89,12 +91,12 @@ def compensate(prom: Sequence[int], d1: int, d2: int, model: str) -> tuple[int, 
 
 
 def depth_mm(pressure_mpa: int, surface_pa: float, density_kg_m3: float, g_m_s2: float) -> int:
-    """Hydrostatic: what stands above the surface's pressure, over the weight of a millimetre of water."""
+    """Hydrostatic depth: pressure above the surface's, divided by the weight of a millimetre of water."""
     return round((pressure_mpa - surface_pa * 1000) / (density_kg_m3 * g_m_s2))
 
 
 class Depth:
-    """`period_us` from depth to depth; never less than both conversions."""
+    """Depth once per period, which is at least the time of both conversions."""
 
     restart_us = RESTART_US
 
@@ -123,19 +125,20 @@ class Depth:
         self._depth = depth
         self._temperature = temperature
         self._prom: tuple[int, ...] = ()
-        self._telling: tuple[int, ...] = ()
+        self._check_words: tuple[int, ...] = ()
         self._counts = [0, 0]  # D1, D2
 
     def run(self) -> Steps:
+        """Reads the PROM, then converts pressure and temperature for ever."""
         self._bus.write(self._address, bytes((_RESET,)))
         yield _RESET_US
         self._read_prom()
         yield from self._convert(1)
         self.working = True
         while True:
-            yield -_CONVERSION_US  # so that the depth is there at the period's own instant
+            yield -_CONVERSION_US  # so that the depth is ready at the period
             yield from self._convert(0)
-            self._look_at_prom()
+            self._check_prom()
             self._put()
             yield from self._convert(1)
 
@@ -144,24 +147,24 @@ class Depth:
         kept, found = prom[0] >> 12, crc4(prom)
         if kept != found:
             raise DeviceError(
-                f"{self.name} has a PROM whose CRC is {found} where it says {kept}; check its wiring and address"
+                f"{self.name} has a PROM with CRC {found}, not {kept}; check its wiring and address"
             )
-        if not any(prom):  # a data line held low, whose CRC of nothing is right
-            raise DeviceError(f"{self.name} has nothing in its PROM; check its wiring")
-        if self._count():  # nothing was converted since the reset, so it must be 0
-            raise DeviceError(f"{self.name} answers though it was asked nothing; check its wiring")
+        if not any(prom):  # a data line held low; the CRC of zeros is 0
+            raise DeviceError(f"{self.name} has an empty PROM; check its wiring")
+        if self._count():  # without a conversion since the reset it must be 0
+            raise DeviceError(f"{self.name} responds without a conversion; check its wiring")
         if self._prom and prom != self._prom:
             raise DeviceError(
-                f"{self.name} has another PROM than at first; check its wiring, and start again if it was exchanged"
+                f"{self.name} has another PROM than at first; check its wiring, and restart if the sensor was replaced"
             )
         product = _PRODUCTS.get(prom[0] >> 5 & 0x7F, self._model)
         if product != self._model:
-            raise DeviceError(f"{self.name} is a {product}, not a {self._model}; say so in the vehicle file")
+            raise DeviceError(f"{self.name} is a {product}, not a {self._model}; correct the vehicle file")
         self._prom = prom
-        self._telling = telling_words(prom)
+        self._check_words = check_words(prom)
 
-    def _look_at_prom(self) -> None:
-        for i in self._telling:
+    def _check_prom(self) -> None:
+        for i in self._check_words:
             word = self._word(i)
             if word != self._prom[i]:
                 raise DeviceError(
@@ -177,7 +180,7 @@ class Depth:
 
     def _convert(self, which: int) -> Steps:
         """0 is pressure, 1 temperature."""
-        for trial, times in enumerate(_PATIENCE):
+        for trial, times in enumerate(_WAITS):
             if trial:
                 self._bus.write(self._address, bytes((_RESET,)))
                 yield _RESET_US
@@ -190,7 +193,7 @@ class Depth:
         raise DeviceError(f"{self.name} does not finish a conversion; check its supply")
 
     def _put(self) -> None:
-        """A reading outside the sensor's range is none."""
+        """Puts the reading out if it is within the range of the sensor."""
         pressure_mpa, temperature = compensate(self._prom, self._counts[0], self._counts[1], self._model)
         low_pa, high_pa = RANGE_PA[self._model]
         if not (COLDEST <= temperature <= HOTTEST and low_pa * 1000 <= pressure_mpa <= high_pa * 1000):

@@ -1,9 +1,9 @@
-"""Distance by sonar: Blue Robotics' Ping over a serial line, by their package's messages. CPython only.
+"""Distance by sonar: Blue Robotics' Ping on a serial port, with the messages of their package. CPython only.
 
-The package's own `get_distance_simple` waits for the answer and so would hold up every device of the worker; here a
-request goes out and what has come is looked at later. The table of messages is that of this sonar alone: in the
-package's table of all, 1211 is another device's message. Bytes are checked before the package's parser may end a
-message, because it prints what it cannot read on the standard output, where programs read results.
+The package's own `get_distance_simple` waits for the response and would delay every device of the worker; here a
+request is sent, and the port is read later. The table of messages is that of this sonar only: in the package's table of
+all devices, 1211 is a message of another one. Bytes are checked before the package's parser may end a message, because
+it prints invalid messages on the standard output, where programs read results.
 """
 
 from collections.abc import Callable
@@ -15,26 +15,27 @@ from caudal.hal.pi.slot import RESTART_US, DeviceError, Slot, Steps
 
 MESSAGES = {**definitions.payload_dict_common, **definitions.payload_dict_ping1d}
 _PING = 1  # device_type of the echosounder
-_LOOK_US = 5_000
-_PATIENCE_US = 500_000
+_POLL_US = 5_000
+_TIMEOUT_US = 500_000
 _TRIES = 3
-_LONGEST = 1024  # bytes of a payload; more is noise in the length
+_LONGEST = 1024  # bytes of a payload; a larger length is noise
 
 
 def request(message_id: int) -> bytes:
-    """A request as every firmware understands it: an empty message with the number of the answer."""
+    """A request that every firmware understands: an empty message with the number of the response."""
     message = PingMessage()
     message.request_id = message_id
     return bytes(message.pack_msg_data())
 
 
 class Reader:
-    """Messages out of bytes; what is not whole, right and known is passed over."""
+    """Parses messages out of bytes; skips incomplete, invalid and unknown ones."""
 
     def __init__(self) -> None:
         self._parser = PingParser(MESSAGES)
 
     def take(self, bytes_in: bytes) -> list[Any]:
+        """The messages that end within these bytes."""
         messages = []
         for byte in bytes_in:
             if self._is_noise(byte):
@@ -80,9 +81,10 @@ class Sonar:
         self._confidence_least = confidence_least
 
     def run(self) -> Steps:
+        """Checks the type of the device, then requests a distance once per period."""
         iodev = self._open_iodev()
         try:
-            about = yield from self._ask(iodev, definitions.COMMON_DEVICE_INFORMATION)
+            about = yield from self._request(iodev, definitions.COMMON_DEVICE_INFORMATION)
             if about.device_type != _PING:
                 raise DeviceError(
                     f"{self.name} is a device of type {about.device_type}, not a Ping sonar ({_PING});"
@@ -90,20 +92,20 @@ class Sonar:
                 )
             self.working = True
             while True:
-                yield -_LOOK_US  # so that the answer is there when its period is
-                answer = yield from self._ask(iodev, definitions.PING1D_DISTANCE_SIMPLE)
+                yield -_POLL_US  # so that the response is there by its period
+                answer = yield from self._request(iodev, definitions.PING1D_DISTANCE_SIMPLE)
                 if answer.confidence >= self._confidence_least:
                     self._distance.put(answer.distance)
         finally:
             iodev.close()
 
-    def _ask(self, iodev: Any, message_id: int) -> Any:
-        """The answer; a request that was lost is made again."""
+    def _request(self, iodev: Any, message_id: int) -> Any:
+        """The response; a request without one is sent again."""
         for _ in range(_TRIES):
             reader = Reader()
             iodev.write(request(message_id))
-            for _ in range(_PATIENCE_US // _LOOK_US):
-                yield _LOOK_US
+            for _ in range(_TIMEOUT_US // _POLL_US):
+                yield _POLL_US
                 waiting = iodev.in_waiting
                 for message in reader.take(iodev.read(waiting)) if waiting else ():
                     if message.message_id == message_id:

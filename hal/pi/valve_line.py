@@ -1,7 +1,7 @@
-r"""Valve currents over a serial line, to a board that drives the coils: "120000,0,183250\n", in microamperes.
+r"""Valve currents over a serial port, to a board that drives the coils: "120000,0,183250\n", in microamperes.
 
-One line when they change, and one every period, so that the board, which lets its valves run empty when it hears
-nothing, knows that somebody is there. CPython only.
+A line is sent when the currents change, and once per period: the board releases its valves when lines stop (link
+timeout). CPython only.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,6 +11,8 @@ from caudal.hal.pi.slot import RESTART_US, Steps
 
 
 class ValveLine:
+    """A board on a serial port that drives valves."""
+
     restart_us = RESTART_US
 
     def __init__(
@@ -20,16 +22,16 @@ class ValveLine:
         self.period_us = period_us
         self.working = False
         self._open_port = open_port
-        self._asked: tuple[int, ...] = (0,) * count
+        self._commands_ua: tuple[int, ...] = (0,) * count
         self._port: Any = None
 
-    def set(self, asked_ua: Sequence[int]) -> None:
-        """By the control thread: one current a valve. Poke the device to have them sent at once."""
-        self._asked = tuple(asked_ua)
+    def set(self, commands_ua: Sequence[int]) -> None:
+        """Takes one current per valve; called by the control thread, which then pokes the device."""
+        self._commands_ua = tuple(commands_ua)
 
     def close(self) -> None:
-        """Currents off, as far as the line still takes it; the board's own dead-man does the rest."""
-        self._asked = (0,) * len(self._asked)
+        """Sends zero currents if the port takes them; otherwise the board's own link timeout ends them."""
+        self._commands_ua = (0,) * len(self._commands_ua)
         try:
             port = self._port or self._open_port()
             self._send(port)
@@ -38,6 +40,7 @@ class ValveLine:
             pass
 
     def run(self) -> Steps:
+        """Sends the currents once per period, and at once after a poke."""
         self._port = self._open_port()
         try:
             while True:
@@ -50,4 +53,4 @@ class ValveLine:
                 port.close()
 
     def _send(self, port: Any) -> None:
-        port.write((",".join(str(int(ua)) for ua in self._asked) + "\n").encode())
+        port.write((",".join(str(int(ua)) for ua in self._commands_ua) + "\n").encode())

@@ -1,6 +1,6 @@
-"""The HAL's tables of the vehicle file: [actuator.*], [motor.*] and [sensor.*], as typed structs.
+"""The HAL's tables of the vehicle file: [actuator.*], [motor.*] and [sensor.*], as typed structs. CPython only.
 
-CPython only. `read` validates them and gives plain lists that hal/core/build.py (portable) builds a board from.
+`read` checks them and gives the channels that hal/core/build.py (portable) builds a board from.
 """
 
 from collections.abc import Sequence
@@ -19,22 +19,20 @@ from caudal.hal.vehicle_file.schema import filled_in
 
 Pulse = Annotated[int, Meta(ge=400, le=2600)]
 Count = Annotated[int, Meta(ge=-(2**31) + 1, le=2**31 - 1)]
-FitError = Annotated[float, Meta(ge=0, le=1e6)] | None  # kept for people; nothing reads it
+FitError = Annotated[float, Meta(ge=0, le=1e6)] | None  # for people only
 Port = Annotated[int, Meta(ge=0, le=255)]
 
 
 class _Actuator(Named, tag_field="map", kw_only=True, frozen=True):
-    """`feedback`: the sensor that hears what it really does, and by which it is found out (hal/tables/feedback.py)."""
+    """`feedback`: the sensor that measures what the actuator does (hal/tables/feedback.py)."""
 
     feedback: str = ""
-    lag_s: Annotated[float, Meta(ge=0, le=10)] | None = (
-        None  # how far it is behind what it is told, delay and all
-    )
-    found_s: Annotated[float, Meta(ge=0.02, le=60)] | None = None  # it is off for so long before it is marked
+    lag_s: Annotated[float, Meta(ge=0, le=10)] | None = None  # from command to motion, delays included
+    found_s: Annotated[float, Meta(ge=0.02, le=60)] | None = None  # out of tolerance until it is marked
 
 
 class Servo(_Actuator, tag="servo", kw_only=True, frozen=True):
-    """Angle to pulse. A limp servo ("off") stays where the water leaves it."""
+    """Angle to pulse. A limp servo ("off") moves with the water."""
 
     map: Literal["servo"] = filled_in("map", "servo")
     port: Port
@@ -48,9 +46,7 @@ class Servo(_Actuator, tag="servo", kw_only=True, frozen=True):
     max_rad: Annotated[float, Meta(ge=-3.2, le=3.2)]
     slew_rad_s: Positive
     safe_rad: Annotated[float, Meta(ge=-3.2, le=3.2)] | Literal["off"] = "off"
-    off_rad: Annotated[float, Meta(gt=0, le=3.2)] | None = (
-        None  # as far from what it should do is not following
-    )
+    off_rad: Annotated[float, Meta(gt=0, le=3.2)] | None = None  # tolerance of its feedback
 
 
 class _Curve(Table, tag_field="fit", kw_only=True, frozen=True):
@@ -80,16 +76,16 @@ Curve = Polynomial | CurvePoints
 
 
 class Motor(Table, kw_only=True, frozen=True):
-    """What one make of motor pushes, measured at one or more battery voltages and fitted (caudal thrust)."""
+    """Thrust of one make of motor, measured at one or more battery voltages and fitted (caudal thrust)."""
 
-    about: str = ""  # whose measurements these are
+    about: str = ""  # origin of the measurements
     use: Literal["table", "polynomial"]
     polynomial: list[Polynomial] = []
     table: list[CurvePoints] = []
 
     @property
     def curves(self) -> dict[str, Sequence[Curve]]:
-        """Both kinds, by the word that `use` has for them."""
+        """Both kinds, by their names in `use`."""
         return {"polynomial": self.polynomial, "table": self.table}
 
 
@@ -109,16 +105,15 @@ class Thruster(_Actuator, tag="thruster", kw_only=True, frozen=True):
     slew_n_s: Positive
     safe_n: Number | Literal["off"] = "off"
     off_n: Positive | None = None
-    turn_n_s2: Annotated[
-        list[Positive], Meta(min_length=2, max_length=2)
-    ] = []  # N a (rev/s)2, ahead and back
-    curve: list[Curve] = filled_in("curve", [])  # the motor's in use
+    # N per (rev/s)2, ahead and back
+    turn_n_s2: Annotated[list[Positive], Meta(min_length=2, max_length=2)] = []
+    curve: list[Curve] = filled_in("curve", [])  # the motor's curves in use
 
 
 class Valve(_Actuator, tag="valve", kw_only=True, frozen=True):
-    """Pressure to coil current. `pressure`: the sensor by which a loop trims the current (hal/core/pressure_loop.py).
+    """Pressure to coil current. `pressure`: the sensor of a loop that corrects it (hal/core/pressure_loop.py).
 
-    What it does is heard by the same sensor, unless `feedback` names another.
+    The same sensor is its feedback, unless `feedback` names another.
     """
 
     map: Literal["valve"] = filled_in("map", "valve")
@@ -131,14 +126,14 @@ class Valve(_Actuator, tag="valve", kw_only=True, frozen=True):
     slew_pa_s: Positive
     safe_pa: Annotated[float, Meta(ge=0)] | Literal["off"] = "off"
     pressure: str = ""
-    kp: Annotated[float, Meta(ge=0, le=1e6)] = 0.0  # uA a Pa
-    ki: Annotated[float, Meta(ge=0, le=1e6)] = 0.0  # uA a Pa and second
-    trim_ua: Annotated[int, Meta(ge=0, le=1_000_000)] = 0  # most that the loop adds or takes away
+    kp: Annotated[float, Meta(ge=0, le=1e6)] = 0.0  # uA/Pa
+    ki: Annotated[float, Meta(ge=0, le=1e6)] = 0.0  # uA/(Pa s)
+    trim_ua: Annotated[int, Meta(ge=0, le=1_000_000)] = 0  # largest correction of the loop
     off_pa: Positive | None = None
 
 
 class Place(Table, kw_only=True, frozen=True):
-    """Where a range sensor sits and what it sees, in the vehicle's frame (x ahead, y to port)."""
+    """Position and beam of a range sensor in the vehicle's frame (x ahead, y to port)."""
 
     x_m: Number
     y_m: Number
@@ -208,7 +203,7 @@ def read(file: VehicleFile) -> Channels:
     motors = file.read("motor", Motors)
     sensors = file.read("sensor", Sensors)
     if not actuators:
-        raise file.error("actuator", "there is none; a vehicle needs at least one")
+        raise file.error("actuator", "the vehicle has none; it needs at least one")
     for kind, channels in (("actuator", actuators), ("sensor", sensors)):
         _check_ports(file, kind, channels)
     for name, motor in motors.items():
@@ -235,7 +230,7 @@ def read(file: VehicleFile) -> Channels:
         actuators=[_completed(file, actuator, motors, sensors) for actuator in named(actuators)],
         sensors=named(sensors),
     )
-    if "mcu" in file.tables:  # checked, but not kept: they are read again where there are pins
+    if "mcu" in file.tables:  # only checked; commands that use the pins read it again
         mcu_spec.read(file, found)
     if "pi" in file.tables:
         pi_spec.read(file, found)
@@ -243,7 +238,7 @@ def read(file: VehicleFile) -> Channels:
 
 
 def _completed(file: VehicleFile, actuator: Actuator, motors: Motors, sensors: Sensors) -> Actuator:
-    """With its feedback's defaults, and of its motor's two kinds of curves the one in use."""
+    """With its feedback's defaults; of a thruster, with its motor's curves in use."""
     complete = feedback_spec.complete(file, actuator, sensors)
     if isinstance(complete, Thruster):
         return replace(complete, curve=_curves(motors[complete.motor]))
@@ -251,12 +246,12 @@ def _completed(file: VehicleFile, actuator: Actuator, motors: Motors, sensors: S
 
 
 def _curves(motor: Motor) -> list[Curve]:
-    """The curves in use; a board has no use for their fit's error."""
+    """The curves in use, without the errors of their fit, which a board does not need."""
     return [replace(curve, rms_n=None) for curve in motor.curves[motor.use]]
 
 
 def _check_ports(file: VehicleFile, kind: str, channels: dict[str, Any]) -> None:
-    """Two channels on one port would fight; valves and pulses come from different drivers."""
+    """Every port is used once; valves and pulses have different drivers."""
     taken: dict[tuple[str, int], str] = {}
     for name, channel in channels.items():
         if not (name.isidentifier() and name == name.lower()):
@@ -317,7 +312,7 @@ def _check_thruster(
 
 
 def _check_loop(file: VehicleFile, key: str, valve: Valve, sensors: Sensors) -> None:
-    """A pressure loop is whole, or there is none."""
+    """A pressure loop has all of its keys or none."""
     if not valve.pressure:
         for part in ("kp", "ki", "trim_ua"):
             if getattr(valve, part):
@@ -336,7 +331,7 @@ def _check_loop(file: VehicleFile, key: str, valve: Valve, sensors: Sensors) -> 
 
 
 def _check_thrusts(file: VehicleFile, actuators: Actuators, motors: Motors) -> None:
-    """Every curve over the pulses that thrusters on it may get; once for all that may get the same."""
+    """Checks every curve over the pulses of its thrusters, once for thrusters with the same pulses."""
     checked = set()
     for name, thruster in actuators.items():
         if not isinstance(thruster, Thruster):

@@ -1,7 +1,7 @@
 """The reader of vehicle files (TOML): typed tables, and errors that are one sentence. CPython only.
 
-Each package reads its own tables with its own msgspec Structs. An error names the file, the key, what was
-found and what is allowed; hal/vehicle_file/schema.py finds it.
+Each package reads its own tables with its own msgspec Structs. An error names the file, the key, the value and what is
+allowed; hal/vehicle_file/schema.py finds it.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ T = TypeVar("T")
 LARGEST_BYTES = 4 << 20
 DEEPEST = 32  # levels of tables and lists; deeper text is a mistake, and would exhaust Python's stack
 
-# How tomllib's reasons begin -> the same in plain words.
+# Start of tomllib's reason: the sentence for it.
 TOML_REASONS = {
-    "Invalid value": "a value is missing or is not TOML; text stands in quotes, as in \"table\"",
+    "Invalid value": "a value is missing or is not TOML; text needs quotes, as in \"table\"",
     "Cannot overwrite a value": "{key} is given twice; keep one",
     "Duplicate inline table key": "a key is given twice in one { }; keep one",
     "Cannot declare": "the table [{names}] is declared twice or was closed above; declare it once",
@@ -60,12 +60,12 @@ TOML_REASONS = {
 
 
 class VehicleFileError(ValueError):
-    """What is wrong with a vehicle file: one complete sentence that begins with the file's name."""
+    """A fault of a vehicle file: one sentence that begins with the file's name."""
 
 
 @dataclass(frozen=True)
 class VehicleFile:
-    """One vehicle file: its text as read, and its tables with the overrides of `--set` applied."""
+    """One vehicle file: its text, and its tables with the overrides of `--set` applied."""
 
     label: str  # the path as the user gave it
     text: str
@@ -74,7 +74,7 @@ class VehicleFile:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], overrides: Iterable[str] = ()) -> VehicleFile:
-        """Read a file; every way in which that can fail is a VehicleFileError."""
+        """Reads a file; every failure is a VehicleFileError."""
         label = os.fspath(path)
         try:
             with open(path, "rb") as file:
@@ -99,7 +99,7 @@ class VehicleFile:
 
     @classmethod
     def parse(cls, text: str, label: str, overrides: Iterable[str] = ()) -> VehicleFile:
-        """Read text that is already in hand, such as a vehicle file kept in a log."""
+        """Reads text, such as that of a vehicle file in a log."""
         try:
             tables = tomllib.loads(text.removeprefix("\ufeff"))
         except RecursionError:
@@ -115,9 +115,9 @@ class VehicleFile:
         return file
 
     def read(self, key: str, kind: type[T]) -> T:
-        """The table or value at a dotted key, checked against `kind` and built as one.
+        """The table or value at a dotted key, checked and converted to a type.
 
-        What is not in the file reads as empty, if an empty table or list is allowed.
+        A key that is missing reads as empty, if an empty table or list is allowed.
         """
         expected, path = _schema(kind), _path(key)
         value: Any = self.tables
@@ -135,17 +135,17 @@ class VehicleFile:
         return self.build(path, value, kind)
 
     def make(self, key: str, value: Any, kind: type[T]) -> T:
-        """As `read`, of a value that the file's own was put together with: the key says where it belongs."""
+        """A value that is not in the file as such, checked and converted; errors name the key."""
         path = _path(key)
         check(self, path, value, _schema(kind), unit_of(path[-1]))
         return self.build(path, value, kind)
 
     def error(self, key: str, problem: str) -> VehicleFileError:
-        """The error for a problem that a package finds across its own tables."""
+        """The error for a problem of a key."""
         return self.wrong(_path(key), f": {problem}")
 
     def expect_tables(self, known: Iterable[str]) -> None:
-        """Refuse what stands at the file's top level and belongs to nobody."""
+        """Refuses unknown tables and keys at the top level."""
         known = list(known)
         for key, value in self.tables.items():
             if key not in known:
@@ -154,7 +154,7 @@ class VehicleFile:
                 raise self.wrong((key,), f" is not a {what} of a vehicle file{hint}")
 
     def digest(self) -> str:
-        """sha256 (hex) of the tables after overrides: layout, comments and the order of keys do not count."""
+        """sha256 (hex) of the tables after overrides; layout, comments and the sequence of keys do not matter."""
         canonical = json.dumps(_canonical(self.tables), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -187,7 +187,7 @@ class VehicleFile:
                 raise refuse(f"{dotted(path[:depth])} is {short(node)}, which has no keys")
 
     def _check_size(self, path: Path, value: Any) -> None:
-        """TOML has integers of 64 bits (tomllib does not mind), and some depth is enough for everybody."""
+        """Integers have at most 64 bits (tomllib allows more), and nesting has a limit."""
         if len(path) > DEEPEST:
             raise self.wrong(path[:2], f" is nested more than {DEEPEST} levels deep; make it flatter")
         if isinstance(value, dict | list):
@@ -197,15 +197,18 @@ class VehicleFile:
             raise self.wrong(path, " is a whole number of more than 64 bits; allowed is up to 2^63 - 1")
 
     def wrong(self, path: Path, ending: str) -> VehicleFileError:
+        """The error for a value or a table."""
         name = f": {dotted(path)}" if path else ""
         changed = (_path(override.partition("=")[0]) for override in self.overrides)
         origin = " (from --set)" if any(path[: len(key)] == key for key in changed) else ""
         return VehicleFileError(full_stop(f"{self.label}{name}{origin}{ending}"))
 
     def lacks(self, path: Path, key: str, allowed: str) -> VehicleFileError:
+        """The error for a missing key."""
         return self.wrong(path, f" has no {dotted((key,))}, which is required ({allowed})")
 
     def build(self, path: Path, value: Any, kind: type[T]) -> T:
+        """Converts a value that was checked."""
         try:
             return msgspec.convert(value, kind)
         except msgspec.ValidationError as problem:  # only a Struct's __post_init__ can still object
@@ -213,7 +216,7 @@ class VehicleFile:
 
 
 def _toml_problem(text: str, problem: ValueError) -> str:
-    """tomllib's reason in plain words, after its position."""
+    """tomllib's reason as a sentence, with its position."""
     reason, _, place = str(problem).partition(" (at ")
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     line, column, end = len(lines), len(lines[-1]) + 1, ""
@@ -249,7 +252,7 @@ _SCHEMAS: dict[Any, schema.Type] = {}
 
 
 def _schema(kind: Any) -> schema.Type:
-    """What a kind of table allows: looked at once, as a file is read again for every end of a parameter's range."""
+    """The schema of a type, computed once: a file is read again for each end of every parameter's range."""
     if kind not in _SCHEMAS:
         _SCHEMAS[kind] = schema.type_info(kind)
     return _SCHEMAS[kind]
@@ -260,14 +263,14 @@ def _path(key: str) -> Path:
 
 
 def _index(node: Any, part: str) -> Any:
-    """How a part of a key enters a table or a list: the key, the index, or None where there is no way in."""
+    """The key or index of a part in a table or list; None if it has no such part."""
     if isinstance(node, list) and re.fullmatch("[0-9]{1,9}", part) and int(part) < len(node):
         return int(part)
     return part if isinstance(node, dict) and part in node else None
 
 
 def _toml_value(text: str) -> Any:
-    """The value of a `--set`: as TOML if it is that, otherwise the plain text."""
+    """The value of a `--set`: TOML if it parses as TOML, otherwise text."""
     try:
         parsed = tomllib.loads(f"value = {text}")
     except (ValueError, RecursionError):
@@ -276,7 +279,7 @@ def _toml_value(text: str) -> Any:
 
 
 def _canonical(value: Any) -> Any:
-    """1 and 1.0 are one number to every schema, and must be one to the digest."""
+    """Integers as floats: 1 and 1.0 are the same number to every schema and to the digest."""
     if isinstance(value, dict):
         return {key: _canonical(entry) for key, entry in value.items()}
     if isinstance(value, list):

@@ -1,7 +1,6 @@
-"""Tables held against their schema: the first thing that does not fit, in file order, and what is allowed.
+"""Compares tables with their schema: finds the first fault, in file sequence, and what is allowed.
 
-Walks a value beside the type that msgspec knows for it, because msgspec's own messages name neither the key
-of a dict nor the value found. CPython only; used by hal/vehicle_file/reader.py.
+msgspec's own messages name neither the key of a dict nor the value. CPython only; used by hal/vehicle_file/reader.py.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from caudal.hal.vehicle_file.reader import VehicleFile
 
 
-FILLED_IN = "("  # how names begin that no key of a file can have
+FILLED_IN = "("  # first character of names that a key of a file cannot have
 
 
 def filled_in(name: str, default: Any) -> Any:
@@ -28,7 +27,7 @@ def filled_in(name: str, default: Any) -> Any:
 
 
 def check(file: VehicleFile, path: Path, value: Any, kind: schema.Type, unit: str) -> None:
-    """Raise the first problem of `value`, in file order; `unit` is that of the nearest key that has one."""
+    """Raises the first fault of a value, in file sequence; `unit` is that of the nearest key that has one."""
     member = _tagged(file, path, value, kind) or _fitting(value, kind)
     if member is None:
         raise file.wrong(path, _refusal(value, kind, unit))
@@ -66,7 +65,7 @@ def _check_struct(file: VehicleFile, path: Path, table: dict[str, Any], kind: sc
 
 
 def _tagged(file: VehicleFile, path: Path, value: Any, kind: schema.Type) -> schema.Type | None:
-    """The Struct that a table's tag chooses; None where no tag has a say."""
+    """The Struct that a table's tag chooses; None without a tag."""
     members = [_bare(member) for member in _members(kind)]
     structs = [m for m in members if isinstance(m, schema.StructType) and m.tag_field]
     if not structs or not isinstance(value, dict):
@@ -83,7 +82,7 @@ def _tagged(file: VehicleFile, path: Path, value: Any, kind: schema.Type) -> sch
 
 
 def _fitting(value: Any, kind: schema.Type) -> schema.Type | None:
-    """The member of a union that the value's TOML type points at, the narrowest first."""
+    """The member of a union for the value's TOML type, the narrowest first."""
     for member in sorted(_members(kind), key=lambda m: isinstance(_bare(m), schema.FloatType)):
         bare = _bare(member)
         match bare:
@@ -111,7 +110,7 @@ def _fitting(value: Any, kind: schema.Type) -> schema.Type | None:
 
 
 def _within(value: Any, kind: Any) -> bool:
-    """Is a value of the right type within the bounds that Meta sets."""
+    """Whether a value of the right type is within the bounds of Meta."""
     if isinstance(kind, schema.IntType | schema.FloatType):
         return bool(
             math.isfinite(value)
@@ -130,7 +129,7 @@ def _within(value: Any, kind: Any) -> bool:
 
 
 def allowed_by(kind: schema.Type, unit: str) -> str:
-    """What a key takes, in words: type, range with unit, choices."""
+    """What a key may be, as text: type, range with unit, choices."""
     members = _members(kind)
     bare, note = _bare(members[0]), _note(kind) or (_note(members[0]) if len(members) == 1 else "")
     match bare:
@@ -223,7 +222,7 @@ def _note(kind: schema.Type) -> str:
 
 
 def _members(kind: schema.Type) -> list[schema.Type]:
-    """The members of a union, or the type alone. None is left out: TOML cannot write it."""
+    """The members of a union, or the type itself; without None, which TOML cannot write."""
     bare = _bare(kind)
     if not isinstance(bare, schema.UnionType):
         return [kind]
@@ -241,7 +240,7 @@ def _item(kind: Any, i: int) -> schema.Type:
 
 
 def empty_of(kind: schema.Type) -> list[Any]:
-    """What a key that is not in the file reads as: a list of one value, or of none if the key is required."""
+    """The value of a key that is not in the file, in a list; an empty list if the key is required."""
     bare = _bare(kind)
     if isinstance(bare, schema.UnionType):
         return [None] if any(isinstance(member, schema.NoneType) for member in bare.types) else []

@@ -1,4 +1,4 @@
-"""Words for errors in vehicle files: names, values and units as they stand in a sentence. CPython only."""
+"""Names, values and units as text for errors in vehicle files. CPython only."""
 
 import difflib
 import json
@@ -8,7 +8,7 @@ from typing import Any
 
 Path = tuple[str, ...]  # a dotted key, part by part
 
-# The suffix of a key -> its unit as it stands in a sentence. No `min`: that is the least value of something.
+# Suffix of a key: its unit in a sentence. No `min`: it stands for minimum.
 UNITS = {
     "us": "us", "ms": "ms", "s": "s", "m": "m", "mm": "mm", "cm": "cm", "m2": "m2", "m3": "m3", "rad": "rad",
     "deg": "deg", "g": "g", "kg": "kg", "rpm": "rpm", "bar": "bar", "mbar": "mbar", "counts": "counts",
@@ -20,7 +20,7 @@ UNITS = {
 
 
 def short(value: Any) -> str:
-    """A value as TOML would have it, on one line and cut to a readable length."""
+    """A value as TOML, on one line and cut to a readable length."""
     if isinstance(value, dict):
         return "a table"
     if isinstance(value, list):
@@ -36,27 +36,30 @@ def short(value: Any) -> str:
 
 
 def plain(text: str) -> str:
-    """A text of the user's own on one line of a sentence."""
+    """A user's text on one line of a sentence."""
     text = text if text.isprintable() else json.dumps(text)[1:-1]
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def dotted(path: Path) -> str:
-    """A dotted key as TOML writes it; entries of lists are counted from 0, as for `--set`."""
+    """A dotted key as in TOML; entries of lists are counted from 0, as for `--set`."""
     return ".".join(part if re.fullmatch(r"[\w-]+", part, re.ASCII) else short(part) for part in path)
 
 
 def listed(words: Iterable[Any], between: str = ", ") -> str:
+    """Names or values with commas, at most 16."""
     names = [dotted((word,)) if isinstance(word, str) else short(word) for word in words]
     return between.join(names if len(names) <= 16 else names[:15] + ["..."])
 
 
 def did_you_mean(word: str, known: Iterable[Any]) -> str:
+    """A hint with the nearest known name, or ""."""
     near = difflib.get_close_matches(word, [k for k in known if isinstance(k, str)], n=1)
     return f"; did you mean {dotted((near[0],))}?" if near else ""
 
 
 def full_stop(sentence: str) -> str:
+    """The sentence with a full stop, if it has none."""
     return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
 
 
@@ -66,12 +69,13 @@ def split_unit(key: str) -> tuple[str, str]:
     for i in range(1, len(parts)):
         suffix = "_".join(parts[i:])
         if suffix in UNITS or ("_per_" in suffix and all(u in UNITS for u in suffix.split("_per_"))):
-            # A unit before the unit (n_m_s_rad) makes one that the table does not know: claim nothing.
+            # A unit before the unit (n_m_s_rad) makes one that is not in the table: leave it out.
             unclear = parts[i - 1] == "per" or (i > 1 and parts[i - 1] in UNITS)
             return (key, "") if unclear else ("_".join(parts[:i]), suffix)
     return key, ""
 
 
 def unit_of(key: str) -> str:
+    """The unit of a key, or ""."""
     suffix = split_unit(key)[1]
     return "/".join(UNITS[part] for part in suffix.split("_per_")) if suffix else ""

@@ -17,15 +17,13 @@ from caudal.onboard.chain.rotations import euler_rates, euler_rotation
 from caudal.onboard.chain.thrusters import Thrusters
 from caudal.onboard.core.state import Estimate, State
 from caudal.onboard.estimate.kalman import Angle, Axis
+from caudal.onboard.estimate.pose import MOST_M_S2
 from caudal.onboard.tables.chain import Chain
 from caudal.onboard.tables.stack import EstimateTable
 from caudal.onboard.tables.thrusters import FilterTable
 
 LOST_S = 0.5  # a joint or a pressure without a reading for so long is no longer known
-# No chain accelerates more than this. Otherwise a gyro's spike, through drag that grows with the square, would drive
-# filters to overflow before a reading of the position can correct them.
-MOST_M_S2 = 50.0
-MOST_RAD_S2 = 2000.0
+MOST_RAD_S2 = 2000.0  # no joint accelerates more: see MOST_M_S2
 
 
 class ChainEstimator:

@@ -9,11 +9,12 @@ import numpy as np
 
 from caudal.hal.core.board import Board
 from caudal.onboard.chain.arrays import Floats, solved
-from caudal.onboard.chain.estimate import MOST_M_S2, MOST_RAD_S2, ChainEstimator, bounded, correct_filter
+from caudal.onboard.chain.estimate import MOST_RAD_S2, ChainEstimator, bounded, correct_filter
 from caudal.onboard.chain.gain_schedule import GainSchedule
 from caudal.onboard.chain.model import ChainModel
 from caudal.onboard.chain.rotations import euler_rates, euler_rotation, wrapped
 from caudal.onboard.chain.thrusters import Thrusters
+from caudal.onboard.estimate.pose import MOST_M_S2
 from caudal.onboard.tables.chain import Chain
 from caudal.onboard.tables.stack import EstimateTable
 from caudal.onboard.tables.thrusters import FilterTable

@@ -57,9 +57,3 @@ def inverse(a: list[list[float]]) -> list[list[float]]:
                 factor = work[i][k]
                 work[i] = [value - factor * other for value, other in zip(work[i], work[k])]
     return [row[n:] for row in work]
-
-
-def known(*values: "float | None") -> "list[float] | None":
-    """The values as a vector; None if any of them is None."""
-    vector = [value for value in values if value is not None]
-    return vector if len(vector) == len(values) else None

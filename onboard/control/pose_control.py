@@ -13,10 +13,11 @@ import math
 
 from caudal.hal.core.fixed_point import ONE, to_q14_or_none
 from caudal.onboard.control.allocation import Allocation
-from caudal.onboard.control.matrix import known, times
+from caudal.onboard.control.matrix import times
 from caudal.onboard.control.motion import RigidBodyModel
 from caudal.onboard.core.angles import wrap
 from caudal.onboard.core.modes import SURFACE
+from caudal.onboard.core.state import known
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

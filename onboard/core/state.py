@@ -110,3 +110,9 @@ class State:
         self.setpoint = Setpoint()
         self.commands: list[int | None] = [0] * len(board.actuators)
         self.outputs: list[int | None] = [None] * len(board.actuators)
+
+
+def known(*values: "float | None") -> "list[float] | None":
+    """The values of an estimate or a setpoint as a vector; None if any of them is unknown."""
+    vector = [value for value in values if value is not None]
+    return vector if len(vector) == len(values) else None

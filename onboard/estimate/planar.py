@@ -7,8 +7,8 @@ The depth is the pressure sensor's. A reading that is absent is not used. Portab
 
 import math
 
-from caudal.onboard.control.matrix import known
 from caudal.onboard.core.angles import wrap
+from caudal.onboard.core.state import known
 from caudal.onboard.estimate.channel import Channel
 
 TYPE_CHECKING = False

@@ -8,6 +8,7 @@ disturbance that the filter estimates (estimate/kalman.py). Portable; floats.
 import math
 
 from caudal.hal.core.fixed_point import ONE
+from caudal.hal.core.maps import clamp
 from caudal.onboard.control.allocation import thruster_matrix
 from caudal.onboard.control.matrix import times
 from caudal.onboard.control.motion import RigidBodyModel
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from caudal.onboard.core.state import Estimate, State
     from caudal.onboard.tables.stack import EstimateTable
     from caudal.onboard.tables.thrusters import Wrench
+
+
+# No vehicle accelerates more than this. Otherwise gyros at their limits, through Coriolis forces and a drag that grows
+# with the square, would drive the filters to overflow while there is no reading of the position.
+MOST_M_S2 = 50.0
 
 
 class PoseEstimator:
@@ -103,7 +109,7 @@ class PoseEstimator:
 
     def _predict_axis(self, k: int, acceleration_m_s2: float) -> None:
         if self._axes[k].known:
-            self._axes[k].predict(acceleration_m_s2)
+            self._axes[k].predict(clamp(acceleration_m_s2, -MOST_M_S2, MOST_M_S2))
 
     def _publish(self, estimate: "Estimate") -> None:
         roll, pitch, yaw = self._angles

@@ -10,8 +10,8 @@ There is no setpoint before the pose is known. Portable; floats.
 
 import math
 
-from caudal.onboard.control.matrix import known
 from caudal.onboard.core.angles import wrap
+from caudal.onboard.core.state import known
 from caudal.onboard.guidance.bezier import Trajectory
 
 TYPE_CHECKING = False

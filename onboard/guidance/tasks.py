@@ -10,9 +10,9 @@ Portable; floats.
 import math
 
 from caudal.hal.core.maps import clamp
-from caudal.onboard.control.matrix import known
 from caudal.onboard.control.pid import Pid
 from caudal.onboard.core.angles import wrap
+from caudal.onboard.core.state import known
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

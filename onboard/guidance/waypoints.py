@@ -2,7 +2,7 @@
 
 import math
 
-from caudal.onboard.control.matrix import known
+from caudal.onboard.core.state import known
 from caudal.onboard.guidance.tasks import Steering, SwimTask
 
 TYPE_CHECKING = False

@@ -1,11 +1,12 @@
-"""Parameters that outlast a run: one small file beside the vehicle, old or new after any kill, never neither.
+"""Parameter store: one small file that keeps the values for the next start; a kill at any time leaves the old one or
+the new one.
 
     {"caudal_params": 1, "vehicle": NAME, "crc32": "5b3c9f02", "values": {"BEAT_MAX": 2.5}}
 
-Only values that differ from the vehicle file's are kept. A file is written beside the old one, forced to the disk and
-renamed over it; its folder is forced, too. Whatever is wrong with a file is one sentence, and the vehicle swims with
-what is sound in it. What this version cannot read is never written over, and what is no regular file (a device, a
-pipe, a folder) is neither read nor replaced; behind a link it is the file that is replaced. CPython only.
+It holds the values that differ from the vehicle file. A new file is written next to the old one, synced to the disk
+and renamed over it; then its folder is synced. A problem with the file is one message, and the vehicle uses the valid
+values. A file of a newer version is never overwritten. A path that is not a regular file (a device, a pipe, a folder)
+is neither read nor replaced; of a symbolic link, its target is replaced. CPython only.
 """
 
 import contextlib
@@ -17,72 +18,72 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from caudal.onboard.core.loop import Loop
 from caudal.onboard.params.update import checked
+from caudal.onboard.tables.params import Param
 
 VERSION = 1
 LARGEST_BYTES = 1 << 20
 
 
 class StoreError(Exception):
-    """Why nothing was kept: the text is the sentence."""
+    """Why the parameters were not stored."""
 
 
 class ParamStore:
-    """`params`: the settings' list. `load` gives what may be set, `notes` says in sentences what was wrong."""
+    """The file of a vehicle's parameters. `notes`: what is wrong with it, in sentences."""
 
-    def __init__(self, path: Path, vehicle: str, params: list[dict[str, Any]]) -> None:
+    def __init__(self, path: Path, vehicle: str, params: list[Param]) -> None:
         self.path = path
         self.notes: list[str] = []
-        self.no_file = ""  # why nothing could ever be kept there
+        self.no_file = ""  # why no file can be written there
         self._vehicle = vehicle
-        self._about = {param["name"]: param for param in params}
-        self._asleep: dict[
-            str, Any
-        ] = {}  # values that today's vehicle file does not take; kept for another day's
-        self._foreign = ""  # why the file there may not be written over
+        self._about = {param.name: param for param in params}
+        self._unused: dict[str, Any] = {}  # values that this vehicle file refuses; kept for another one
+        self._foreign = ""  # why the present file may not be overwritten
         self._broken = False
 
     def load(self) -> dict[str, float]:
-        """Today's parameters that differ from their defaults; sentences for all that is not right."""
-        self.notes, self._asleep, self._foreign, self._broken = [], {}, "", False
+        """The stored values that this vehicle file allows; `notes` on the others."""
+        self.notes, self._unused, self._foreign, self._broken = [], {}, "", False
         self.no_file = no_file(self.path)
         values = {}
         for name, value in self._read().items():
             number, refusal = checked(self._about, name, value)
             if refusal:
-                self._asleep[name] = value
-                self.notes.append(f"{self.path}: {_why(name, refusal)}; its default counts")
+                self._unused[name] = value
+                self.notes.append(f"{self.path}: {_why(name, refusal)}; its default is used")
             else:
                 values[name] = number
         return values
 
     def forget(self, names: list[str]) -> list[str]:
-        """Drop what is kept but not taken today, of these names, or without one all of it; which they were."""
-        dropped = [name for name in self._asleep if name in names or not names]
+        """Drop stored values that this vehicle file refuses, of these names or, without names, all; their names."""
+        dropped = [name for name in self._unused if name in names or not names]
         for name in dropped:
-            del self._asleep[name]
+            del self._unused[name]
         return dropped
 
     def save(self, values: dict[str, float]) -> None:
-        """All of it in one step, or a StoreError and the file as it was."""
+        """Writes the file, or raises StoreError and leaves it as it was."""
         if self._foreign:
-            raise StoreError(f"{self.path}: parameters are not kept: {self._foreign}")
+            raise StoreError(f"{self.path}: parameters are not stored: {self._foreign}")
         self.no_file = no_file(self.path)  # it may have become one since
         if self.no_file:
             raise StoreError(self.no_file)
-        text = _text(self._vehicle, {**self._asleep, **values})
+        text = _text(self._vehicle, {**self._unused, **values})
         try:
             self._behind.parent.mkdir(parents=True, exist_ok=True)
             if self._broken:
                 self._set_aside()
             write_atomic(self._behind, text.encode())
         except OSError as error:
-            raise StoreError(f"{self.path}: parameters are not kept: {error.strerror}") from None
+            raise StoreError(f"{self.path}: parameters are not stored: {error.strerror}") from None
 
     def _read(self) -> dict[str, Any]:
         if self.no_file:
             self._foreign = "they need a regular file"
-            self.notes.append(f"{self.no_file}; defaults count")
+            self.notes.append(f"{self.no_file}; defaults are used")
             return {}
         try:
             with open(self.path, "rb") as file:
@@ -92,7 +93,7 @@ class ParamStore:
         except (OSError, ValueError) as error:
             self._foreign = "it could not be read"
             reason = getattr(error, "strerror", None) or str(error)
-            self.notes.append(f"{self.path}: cannot be read: {reason}; defaults count")
+            self.notes.append(f"{self.path}: cannot be read: {reason}; defaults are used")
             return {}
         try:
             return self._understood(json.loads(content.decode()))
@@ -100,16 +101,16 @@ class ParamStore:
             self._broken = True
             reason = str(error) if str(error).startswith("its") else "it is no parameter file"
             self.notes.append(
-                f"{self.path}: is broken, {reason}; defaults count; the next file moves it to {self._aside.name}"
+                f"{self.path}: is broken, {reason}; defaults are used; the next file moves it to {self._aside.name}"
             )
             return {}
 
     def _understood(self, held: Any) -> dict[str, Any]:
         version = held["caudal_params"]
-        if isinstance(version, int) and version > VERSION:  # whatever else it holds is not for us to judge
+        if isinstance(version, int) and version > VERSION:  # the rest may have any format
             self._foreign = f"the file is of version {version}, this program of {VERSION}"
             self.notes.append(
-                f"{self.path}: written by a newer caudal (version {version}, here {VERSION}); defaults count, and "
+                f"{self.path}: written by a newer caudal (version {version}, here {VERSION}); defaults are used, and "
                 "it is not written over; update, or give another file"
             )
             return {}
@@ -119,20 +120,20 @@ class ParamStore:
         if vehicle != self._vehicle:
             self._foreign = f"the file is of another vehicle, {vehicle}"
             self.notes.append(
-                f"{self.path}: is of another vehicle, {vehicle}; defaults count; give its own file"
+                f"{self.path}: is of another vehicle, {vehicle}; defaults are used; give its own file"
             )
             return {}
         return values
 
     def _set_aside(self) -> None:
-        """A file that says nothing any more stays for whoever wants to see it, under another name."""
+        """Renames a broken file, so that it can be examined."""
         with contextlib.suppress(OSError):
             os.replace(self._behind, self._aside)
         self._broken = False
 
     @property
     def _behind(self) -> Path:
-        """The file itself, where the path is a link to it: the link stays."""
+        """The file that the path leads to; a symbolic link stays."""
         return Path(os.path.realpath(self.path))
 
     @property
@@ -150,35 +151,35 @@ KINDS = {
 
 
 def no_file(path: Path) -> str:
-    """Why there can be no file, in a sentence; "" where one is or could be. Opens nothing: a pipe would wait."""
+    """Why there can be no file, in a sentence; "" if there is or could be one. Does not open it: a pipe would block."""
     try:
         mode = os.stat(path).st_mode
-    except (OSError, ValueError):  # not there, or not to be looked at: whoever opens it says so
+    except (OSError, ValueError):  # opening it gives the error
         return ""
     if stat.S_ISREG(mode):
         return ""
     kind = KINDS.get(stat.S_IFMT(mode), "something else")
-    return f"{path}: parameters are not kept: it is {kind}, and they need a regular file; give another path"
+    return f"{path}: parameters are not stored: it is {kind}, and they need a regular file; give another path"
 
 
 def write_atomic(path: Path, content: bytes) -> None:
-    """The file as it was or as it is to be, whenever the computer stops."""
-    beside = path.with_name(path.name + ".new")
+    """Replaces a file's content; if the computer stops, the file has the old or the new one."""
+    new_path = path.with_name(path.name + ".new")
     try:
-        with open(beside, "wb") as file:
+        with open(new_path, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, path)
+        os.replace(new_path, path)
     except OSError:
         with contextlib.suppress(OSError):
-            os.unlink(beside)
+            os.unlink(new_path)
         raise
     sync_folder(path.parent)
 
 
 def sync_folder(path: Path) -> None:
-    """Force what a folder says of its files to the disk: a rename is one such thing."""
+    """Syncs a folder's entries, such as a rename, to the disk."""
     folder = os.open(path, os.O_RDONLY)
     try:
         os.fsync(folder)
@@ -187,66 +188,67 @@ def sync_folder(path: Path) -> None:
 
 
 class ParamWriter:
-    """Keeps a loop's accepted sets, in a thread of its own: a disk that is slow or full never delays a tick.
+    """Stores a loop's accepted sets in a thread of its own: a slow or full disk never delays a tick.
 
-    Sets that come while it writes are kept together, the last state of them all.
+    Sets during a write are stored together in the next one.
     """
 
     def __init__(self, store: ParamStore) -> None:
         self.store = store
         self.saved = 0  # how many times
-        self.troubled = bool(store.notes)  # is what should be kept not what is
-        self._wanted: dict[str, float] | None = None
+        self.failing = bool(store.notes)  # whether the file lacks values
+        self._pending: dict[str, float] | None = None
         self._news: list[str] = []
-        self._bell = threading.Condition()
+        self._changed = threading.Condition()
         self._ending = False
         self._thread = threading.Thread(target=self._work, name="params", daemon=True)
         self._thread.start()
 
-    def update(self, loop: Any) -> None:
+    def update(self, loop: Loop) -> None:
         """After each tick."""
         for kind, _, _, refusal in loop.taken:
-            if kind == "set" and refusal is None:
-                with self._bell:
-                    self._wanted = loop.handler.params.differing()
-                    self._bell.notify()
+            params = loop.handler.params
+            if kind == "set" and refusal is None and params:
+                with self._changed:
+                    self._pending = params.differing()
+                    self._changed.notify()
                 return
 
     def news(self) -> list[str]:
-        """Sentences since the last time: why something is not kept."""
+        """Why values could not be stored, since the last call."""
         if not self._news:
             return []
-        with self._bell:
+        with self._changed:
             news, self._news = self._news, []
         return news
 
     def close(self) -> None:
-        """When all is written, or cannot be."""
-        with self._bell:
+        """Ends the thread, after the last write."""
+        with self._changed:
             self._ending = True
-            self._bell.notify()
+            self._changed.notify()
         self._thread.join(10.0)
 
     def _work(self) -> None:
         while True:
-            with self._bell:
-                while self._wanted is None and not self._ending:
-                    self._bell.wait()
-                values, self._wanted = self._wanted, None
+            with self._changed:
+                while self._pending is None and not self._ending:
+                    self._changed.wait()
+                values, self._pending = self._pending, None
             if values is None:
                 return
             try:
                 self.store.save(values)
                 self.saved += 1
-                self.troubled = False
+                self.failing = False
             except StoreError as error:
-                self.troubled = True
-                with self._bell:
-                    self._news.append(f"{error}; they hold until the next start")
+                self.failing = True
+                with self._changed:
+                    self._news.append(f"{error}; they are lost at the next start")
 
 
 def _why(name: str, refusal: str) -> str:
-    """As it stands in a sentence about a file, not about an order."""
+    """A refusal, worded for a file instead of a command."""
     if refusal.startswith("set: "):
         return f"{name} is no parameter of this vehicle any more"
     return refusal.removeprefix("set ")

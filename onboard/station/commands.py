@@ -1,4 +1,5 @@
-"""Commands: each becomes an order, or is answered at once; every one gets its COMMAND_ACK, and a refusal its reason."""
+"""Commands of MAVLink: each becomes a command to the loop or is answered at once; each gets one COMMAND_ACK, and a
+rejected one a text with the reason."""
 
 import math
 from collections.abc import Callable
@@ -7,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from caudal.onboard.core import modes
 from caudal.onboard.station.dialect import mavlink, name_of
+from caudal.onboard.station.fault_requests import FaultRequests, injection
 from caudal.onboard.station.pilot import GLOBAL, heading_of
-from caudal.onboard.station.rehearsals import Rehearsals, injection
 
 if TYPE_CHECKING:
     from caudal.onboard.station.session import Session
@@ -20,7 +21,7 @@ BUSY = mavlink.MAV_RESULT_TEMPORARILY_REJECTED
 
 @dataclass(frozen=True)
 class Command:
-    """As a COMMAND_LONG or a COMMAND_INT has it; a place is in degrees, or metres in a local frame."""
+    """A COMMAND_LONG or COMMAND_INT; a position is in degrees, or in metres in a local frame."""
 
     number: int
     params: tuple[float, ...]  # 1 to 7
@@ -29,39 +30,43 @@ class Command:
 
     @classmethod
     def of(cls, message: Any, sender: tuple[int, int]) -> "Command":
+        """From a message."""
         first = message.param1, message.param2, message.param3, message.param4
         if message.get_type() == "COMMAND_INT":
             scale = 1e7 if message.frame in GLOBAL else 1e4
-            place = message.x / scale, message.y / scale, message.z
-            return cls(message.command, (*first, *place), message.frame, sender)
-        place = message.param5, message.param6, message.param7
-        return cls(message.command, (*first, *place), mavlink.MAV_FRAME_GLOBAL_RELATIVE_ALT, sender)
+            position = message.x / scale, message.y / scale, message.z
+            return cls(message.command, (*first, *position), message.frame, sender)
+        position = message.param5, message.param6, message.param7
+        return cls(message.command, (*first, *position), mavlink.MAV_FRAME_GLOBAL_RELATIVE_ALT, sender)
 
     def whole(self, k: int) -> int:
-        """Parameter k (from 1) as a whole number; -1 where it is none."""
+        """Parameter k (from 1) as a whole number; -1 if it is not one."""
         value = self.params[k - 1]
         return int(value) if value == value and abs(value) < 1e9 and value == int(value) else -1
 
 
-Answer = tuple[int, str | None] | None  # MAV_RESULT and a reason; None: the answer comes with an order's
+Answer = tuple[int, str | None] | None  # MAV_RESULT and a reason; None: the loop will answer
 
 
 class Commands:
-    HEARS = {
+    """One station's commands."""
+
+    MESSAGES = {
         "COMMAND_LONG": "answered with COMMAND_ACK, always",
         "COMMAND_INT": "the same",
         "SET_MODE": "an older command that sets the mode",
-        **Rehearsals.HEARS,
+        **FaultRequests.MESSAGES,
     }
 
     def __init__(self, session: "Session") -> None:
         self._session = session
-        self._craft = session.vehicle_link
-        self._rehearsals = Rehearsals(session)
-        self.statustext = self._rehearsals.statustext
+        self._vehicle_link = session.vehicle_link
+        self._fault_requests = FaultRequests(session)
+        self.statustext = self._fault_requests.statustext
 
     def command_long(self, message: Any) -> None:
-        command = Command.of(message, self._session.heard_from)
+        """Handles a command."""
+        command = Command.of(message, self._session.sender)
         entry = TABLE.get(command.number)
         if entry is None:
             self._ack(command, UNSUPPORTED)
@@ -73,66 +78,67 @@ class Commands:
     command_int = command_long
 
     def set_mode(self, message: Any) -> None:
-        number = mavlink.MAVLINK_MSG_ID_SET_MODE  # a station that speaks the old way knows it by this number
-        command = Command(number, (), 0, self._session.heard_from)
-        name = self._craft.numbers.name(message.custom_mode)
+        """Handles the older message for a mode."""
+        number = mavlink.MAVLINK_MSG_ID_SET_MODE  # the number in the answer to this older message
+        command = Command(number, (), 0, self._session.sender)
+        name = self._vehicle_link.numbers.name(message.custom_mode)
         if not message.base_mode & mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED or name is None:
             self._answer(command, DENIED, f"there is no mode {message.custom_mode:#x}")
         else:
-            self._order(command, "mode", name)
+            self._submit(command, "mode", name)
 
-    # ---- what commands do
+    # ---- handlers of commands
 
     def _arm_or_disarm(self, command: Command) -> Answer:
         if command.whole(1) not in (0, 1):
             return DENIED, "arm is 1, disarm is 0"
-        self._order(command, "arm" if command.whole(1) else "disarm")
+        self._submit(command, "arm" if command.whole(1) else "disarm")
         return None
 
     def _set_mode(self, command: Command) -> Answer:
         base, main, sub = command.whole(1), *command.params[1:3]
-        name = self._craft.numbers.name_of_command(main, sub) if main == main and sub == sub else None
+        name = self._vehicle_link.numbers.name_of_command(main, sub) if main == main and sub == sub else None
         if base < 0 or not base & mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED or name is None:
-            return DENIED, f"there is no such mode; there are {', '.join(self._craft.modes)}"
-        self._order(command, "mode", name)
+            return DENIED, f"there is no such mode; the vehicle has {', '.join(self._vehicle_link.modes)}"
+        self._submit(command, "mode", name)
         return None
 
     def _hold(self, command: Command) -> Answer:
-        self._order(command, "mode", modes.NAMES[modes.HOLD])
+        self._submit(command, "mode", modes.NAMES[modes.HOLD])
         return None
 
     def _surface(self, command: Command) -> Answer:
-        self._order(command, "mode", modes.NAMES[modes.SURFACE])
+        self._submit(command, "mode", modes.NAMES[modes.SURFACE])
         return None
 
     def _pause_or_continue(self, command: Command) -> Answer:
         if command.whole(1) not in (0, 1):
             return DENIED, "0 is pause, 1 is continue"
-        self._order(command, "mode", modes.NAMES[modes.MISSION if command.whole(1) else modes.HOLD])
+        self._submit(command, "mode", modes.NAMES[modes.MISSION if command.whole(1) else modes.HOLD])
         return None
 
     def _go(self, command: Command) -> Answer:
-        """To a place, and into the mode for it, if the station asks for that, too."""
+        """Sets the position to go to, and mode goto if the command requests it."""
         change = max(command.whole(2), 0) & mavlink.MAV_DO_REPOSITION_FLAGS_CHANGE_MODE
-        if not change and self._craft.snapshot.asked != modes.GOTO:
-            return DENIED, "it is not in mode goto, and the command does not ask for it"
+        if not change and self._vehicle_link.snapshot.requested_mode != modes.GOTO:
+            return DENIED, "the vehicle is not in mode goto, and the command does not request it"
         yaw, latitude, longitude, altitude = command.params[3:]
-        if command.frame not in GLOBAL or self._craft.places.origin is None:
-            return DENIED, "it needs a global frame, and an origin in the vehicle's file"
+        if command.frame not in GLOBAL or self._vehicle_link.coordinates.origin is None:
+            return DENIED, "it needs a global frame, and station.origin in the vehicle file"
         if not (math.isfinite(latitude) and math.isfinite(longitude)):
-            return DENIED, "it has no latitude and longitude"
-        x_m, y_m = self._craft.places.from_globe(latitude, longitude)
+            return DENIED, "it needs a latitude and a longitude"
+        x_m, y_m = self._vehicle_link.coordinates.from_globe(latitude, longitude)
         depth_m = None if altitude != altitude else -altitude
-        heading_rad = None if yaw != yaw else heading_of(self._craft, yaw)
-        place = x_m, y_m, depth_m, heading_rad
+        heading_rad = None if yaw != yaw else heading_of(self._vehicle_link, yaw)
+        pose = x_m, y_m, depth_m, heading_rad
 
-        def there(refusal: str | None) -> None:
+        def sent(refusal: str | None) -> None:
             if refusal or not change:
                 self._done(command, refusal)
             else:
-                self._order(command, "mode", modes.NAMES[modes.GOTO])
+                self._submit(command, "mode", modes.NAMES[modes.GOTO])
 
-        if not self._session.order("goto", *place, done=there):
+        if not self._session.submit("goto", *pose, done=sent):
             return BUSY, None
         return None
 
@@ -145,16 +151,16 @@ class Commands:
             if refusal:
                 self._answer(command, DENIED, None)
             else:
-                self._order(command, "mode", modes.NAMES[modes.MISSION])
+                self._submit(command, "mode", modes.NAMES[modes.MISSION])
 
-        if first == 0:  # from where it is
-            self._order(command, "mode", modes.NAMES[modes.MISSION])
+        if first == 0:  # from the current item
+            self._submit(command, "mode", modes.NAMES[modes.MISSION])
         else:
             self._session.missions.begin(first, begun)
         return None
 
     def _set_current(self, command: Command) -> Answer:
-        if command.whole(1) < 0:  # or no number at all
+        if command.whole(1) < 0:  # or not a whole number
             return DENIED, "there is no such item"
         self._session.missions.begin(
             command.whole(1), lambda refusal: self._ack(command, DENIED if refusal else ACCEPTED)
@@ -164,10 +170,10 @@ class Commands:
     def _request_message(self, command: Command) -> Answer:
         number = command.whole(1)
         if number == mavlink.MAVLINK_MSG_ID_MESSAGE_INTERVAL:
-            return self._tell_interval(command.whole(2))
+            return self._send_interval(command.whole(2))
         if not self._session.telemetry.knows(number):
             return UNSUPPORTED, None
-        if not self._session.say_now(number):
+        if not self._session.send_now(number):
             return BUSY, None
         return ACCEPTED, None
 
@@ -176,49 +182,51 @@ class Commands:
         return (ACCEPTED if done else DENIED), None
 
     def _get_interval(self, command: Command) -> Answer:
-        return self._tell_interval(command.whole(1))
+        return self._send_interval(command.whole(1))
 
-    def _tell_interval(self, number: int) -> Answer:
+    def _send_interval(self, number: int) -> Answer:
         if not 0 <= number < 1 << 16:
             return DENIED, None
         interval_us = self._session.telemetry.interval_us(number)
-        self._session.say(mavlink.MAVLink_message_interval_message(number, interval_us))
+        self._session.send(mavlink.MAVLink_message_interval_message(number, interval_us))
         return ACCEPTED, None
 
-    def _tell_version(self, command: Command) -> Answer:
-        self._session.say_now(mavlink.MAVLINK_MSG_ID_AUTOPILOT_VERSION)
+    def _send_version(self, command: Command) -> Answer:
+        self._session.send_now(mavlink.MAVLINK_MSG_ID_AUTOPILOT_VERSION)
         return ACCEPTED, None
 
-    def _tell_home(self, command: Command) -> Answer:
-        said = self._session.say_now(mavlink.MAVLINK_MSG_ID_HOME_POSITION)
-        return (ACCEPTED, None) if said else (DENIED, "the vehicle's file declares no station.origin")
+    def _send_home(self, command: Command) -> Answer:
+        sent = self._session.send_now(mavlink.MAVLINK_MSG_ID_HOME_POSITION)
+        return (ACCEPTED, None) if sent else (DENIED, "the vehicle file has no station.origin")
 
     def _check(self, command: Command) -> Answer:
-        now = self._craft.snapshot
-        self._session.text(mavlink.MAV_SEVERITY_NOTICE, now.fault or now.bars or "nothing bars arming")
+        now = self._vehicle_link.snapshot
+        self._session.text(
+            mavlink.MAV_SEVERITY_NOTICE, now.fault or now.arming_refusal or "nothing blocks arming"
+        )
         return ACCEPTED, None
 
     def _inject_failure(self, command: Command) -> Answer:
-        asked = injection(*(command.whole(k) for k in (1, 2, 3)))
-        if asked is None:
+        request = injection(*(command.whole(k) for k in (1, 2, 3)))
+        if request is None:
             return UNSUPPORTED, None
-        refusal = self._rehearsals.ask(asked, lambda refusal: self._done(command, refusal))
+        refusal = self._fault_requests.submit(request, lambda refusal: self._done(command, refusal))
         return (DENIED, refusal) if refusal else None
 
     def _calibrate(self, command: Command) -> Answer:
-        return DENIED, "not from a station: use caudal calibrate on the vehicle"
+        return DENIED, "a station cannot calibrate: use caudal calibrate on the vehicle"
 
     def _reboot(self, command: Command) -> Answer:
-        return DENIED, "its service manager starts and stops it"
+        return DENIED, "the vehicle's service manager starts and stops it"
 
     def _set_home(self, command: Command) -> Answer:
-        return DENIED, "home is the origin in the vehicle's file"
+        return DENIED, "home is the origin in the vehicle file"
 
     # ---- answers
 
-    def _order(self, command: Command, kind: str, *values: Any) -> None:
-        if not self._session.order(kind, *values, done=lambda refusal: self._done(command, refusal)):
-            self._answer(command, BUSY, f"{kind}: too many orders wait")
+    def _submit(self, command: Command, kind: str, *values: Any) -> None:
+        if not self._session.submit(kind, *values, done=lambda refusal: self._done(command, refusal)):
+            self._answer(command, BUSY, f"{kind}: too many commands are waiting")
 
     def _done(self, command: Command, refusal: str | None) -> None:
         self._answer(command, DENIED if refusal else ACCEPTED, refusal)
@@ -229,7 +237,7 @@ class Commands:
         self._ack(command, result)
 
     def _ack(self, command: Command, result: int) -> None:
-        self._session.say(mavlink.MAVLink_command_ack_message(command.number, result, 0, 0, *command.sender))
+        self._session.send(mavlink.MAVLink_command_ack_message(command.number, result, 0, 0, *command.sender))
 
 
 Handler = Callable[[Commands, Command], Answer]
@@ -251,8 +259,8 @@ TABLE: dict[int, tuple[Handler, str]] = {
     mavlink.MAV_CMD_REQUEST_MESSAGE: (Commands._request_message, "sends one of the messages below once"),
     mavlink.MAV_CMD_SET_MESSAGE_INTERVAL: (Commands._set_interval, "sets how often, for this station"),
     mavlink.MAV_CMD_GET_MESSAGE_INTERVAL: (Commands._get_interval, "reports how often"),
-    mavlink.MAV_CMD_REQUEST_AUTOPILOT_CAPABILITIES: (Commands._tell_version, "AUTOPILOT_VERSION"),
-    mavlink.MAV_CMD_GET_HOME_POSITION: (Commands._tell_home, "HOME_POSITION"),
+    mavlink.MAV_CMD_REQUEST_AUTOPILOT_CAPABILITIES: (Commands._send_version, "AUTOPILOT_VERSION"),
+    mavlink.MAV_CMD_GET_HOME_POSITION: (Commands._send_home, "HOME_POSITION"),
     mavlink.MAV_CMD_RUN_PREARM_CHECKS: (Commands._check, "reports what blocks arming"),
     mavlink.MAV_CMD_INJECT_FAILURE: (Commands._inject_failure, "in a simulation: injects a fault"),
     mavlink.MAV_CMD_PREFLIGHT_CALIBRATION: (Commands._calibrate, "refused: `caudal calibrate`"),
@@ -262,4 +270,5 @@ TABLE: dict[int, tuple[Handler, str]] = {
 
 
 def command_names() -> dict[str, str]:
+    """The supported commands and what they do."""
     return {name_of("MAV_CMD", number): about for number, (_, about) in TABLE.items()}

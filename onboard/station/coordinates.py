@@ -1,7 +1,7 @@
-"""Places: a vehicle's own metres (x, y to port of x, depth) as north, east, down, and on the globe.
+"""Coordinates: a vehicle's own metres (x, y to port of x, depth) as north, east, down, and on the globe.
 
-The globe is taken as flat around the origin, on the ellipsoid's two radii there (WGS 84): a kilometre away that is
-wrong by a few centimetres, and tanks, pools and bays are smaller.
+The globe counts as flat around the origin, with the ellipsoid's two radii there (WGS 84): the error is a few
+centimetres at a kilometre, and tanks, pools and bays are smaller.
 """
 
 import math
@@ -10,8 +10,8 @@ SEMI_MAJOR_M = 6378137.0
 ECCENTRICITY2 = 6.69437999014e-3
 
 
-class Places:
-    """`origin`: latitude and longitude (degrees) of x = y = 0, or None; `bearing_deg`: where x points, from north."""
+class Coordinates:
+    """Conversions. `origin`: latitude and longitude (degrees) of x = y = 0; `bearing_deg`: of x, from north."""
 
     def __init__(self, origin: tuple[float, float] | None, bearing_deg: float = 0.0) -> None:
         self.origin = origin
@@ -23,14 +23,15 @@ class Places:
         self._east_m = math.radians(1) * SEMI_MAJOR_M * math.cos(latitude) / math.sqrt(curve)
 
     def north_east(self, x: float, y: float) -> tuple[float, float]:
-        """Also of speeds."""
+        """North and east of x and y, positions or speeds."""
         return self._cos * x + self._sin * y, self._sin * x - self._cos * y
 
     def own(self, north: float, east: float) -> tuple[float, float]:
+        """x and y of north and east."""
         return self._cos * north + self._sin * east, self._sin * north - self._cos * east
 
     def yaw_rad(self, heading_rad: float) -> float:
-        """A heading, counter-clockwise from x, as clockwise from north; and back: it is its own inverse."""
+        """A heading, counter-clockwise from x, as a yaw, clockwise from north; the inverse is the same."""
         return math.remainder(self._bearing_rad - heading_rad, 2 * math.pi)
 
     def on_globe(self, x_m: float, y_m: float) -> tuple[float, float]:
@@ -40,6 +41,7 @@ class Places:
         return self.origin[0] + north_m / self._north_m, self.origin[1] + east_m / self._east_m
 
     def from_globe(self, latitude_deg: float, longitude_deg: float) -> tuple[float, float]:
+        """x and y; only with an origin."""
         assert self.origin
         north_m = (latitude_deg - self.origin[0]) * self._north_m
         east_m = math.remainder(longitude_deg - self.origin[1], 360) * self._east_m

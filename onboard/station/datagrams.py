@@ -1,25 +1,25 @@
-"""UDP: listening, or speaking first. A link that is loud is looked at once a step, and reads only so many then:
-whatever floods it cannot take the processor."""
+"""UDP: listens, or sends first. A flooded link is read once a step, and only a limited number of datagrams then, so
+that a flood cannot use up the processor."""
 
 import selectors
 import socket
 from typing import Any
 
 from caudal.onboard.station.address import Address
-from caudal.onboard.station.links import MOST_PEERS, NET_B_S, PIECE, LinkError, Welcome, reason
+from caudal.onboard.station.links import MAX_STATIONS, NET_B_S, PIECE, LinkError, MakeStation, reason
 from caudal.onboard.station.station_link import StationLink
 
-SILENT_S = 15.0  # a sender that is silent for so long is forgotten
+TIMEOUT_S = 15.0  # without a datagram a station is removed
 DATAGRAMS_A_STEP = 128
-LOUD = 16  # datagrams in a step
+FLOOD = 16  # datagrams in a step
 
 
 class Datagrams:
-    """UDP: listening, or (`to`) speaking first."""
+    """A UDP link; with an address of kind udpout it sends first."""
 
-    def __init__(self, address: Address, selector: Any, welcome: Welcome) -> None:
-        self._welcome = welcome
-        self._peers: dict[Any, StationLink] = {}
+    def __init__(self, address: Address, selector: Any, make_station: MakeStation) -> None:
+        self._make_station = make_station
+        self._stations: dict[Any, StationLink] = {}
         self._left = DATAGRAMS_A_STEP
         self._selector = selector
         self._watched = True
@@ -35,28 +35,33 @@ class Datagrams:
             self.socket.close()
             raise LinkError(f"{address}: {reason(error)}") from error
         if self._to:
-            self._peers[self._to] = self._make(self._to)
+            self._stations[self._to] = self._make(self._to)
         selector.register(self.socket, selectors.EVENT_READ, self._ready)
 
-    def peers(self) -> list[StationLink]:
-        return list(self._peers.values())
+    def stations(self) -> list[StationLink]:
+        """The stations on this link."""
+        return list(self._stations.values())
 
     def step(self, now_s: float) -> None:
+        """Reads a flooded link, and removes stations that have timed out."""
         self._left = DATAGRAMS_A_STEP
         if not self._watched:
             self._ready(selectors.EVENT_READ, now_s)
-            self._watch(self._left >= DATAGRAMS_A_STEP - LOUD)
-        for where, peer in list(self._peers.items()):
-            if where != self._to and now_s - peer.heard_s > SILENT_S:
+            self._watch(self._left >= DATAGRAMS_A_STEP - FLOOD)
+        for where, station in list(self._stations.items()):
+            if where != self._to and now_s - station.received_s > TIMEOUT_S:
                 self._forget(where)
 
     def close(self) -> None:
-        for peer in self._peers.values():
-            peer.end()
+        """Ends the stations and closes the socket."""
+        for station in self._stations.values():
+            station.end()
         self.socket.close()
 
     def _make(self, where: Any) -> StationLink:
-        return self._welcome(f"{where[0]}:{where[1]}", lambda data: self._send(data, where), NET_B_S, True)
+        return self._make_station(
+            f"{where[0]}:{where[1]}", lambda data: self._send(data, where), NET_B_S, True
+        )
 
     def _watch(self, on: bool) -> None:
         if on and not self._watched:
@@ -72,30 +77,30 @@ class Datagrams:
                 data, where = self.socket.recvfrom(PIECE)
             except BlockingIOError:
                 break
-            except OSError:  # the other end's port is closed: it may open again
+            except OSError:  # the station's port is closed; it may open again
                 continue
-            self._hear(data, where, now_s)
-        if self._left < DATAGRAMS_A_STEP - LOUD:
+            self._receive(data, where, now_s)
+        if self._left < DATAGRAMS_A_STEP - FLOOD:
             self._watch(False)
 
-    def _hear(self, data: bytes, where: Any, now_s: float) -> None:
-        peer = self._peers.get(where)
-        if peer is None:
-            strangers = [of for of, other in self._peers.items() if not other.known]
-            if self._to or (len(self._peers) >= MOST_PEERS and not strangers):
+    def _receive(self, data: bytes, where: Any, now_s: float) -> None:
+        station = self._stations.get(where)
+        if station is None:
+            unknown = [of for of, other in self._stations.items() if not other.known]
+            if self._to or (len(self._stations) >= MAX_STATIONS and not unknown):
                 return
-            peer = self._make(where)
-            peer.hear(data, now_s)
-            if len(self._peers) >= MOST_PEERS and peer.known:
-                self._forget(strangers[0])
-            if peer.admitted and len(self._peers) < MOST_PEERS:
-                peer.heard_s = now_s
-                self._peers[where] = peer
+            station = self._make(where)
+            station.receive(data, now_s)
+            if len(self._stations) >= MAX_STATIONS and station.known:
+                self._forget(unknown[0])
+            if station.admitted and len(self._stations) < MAX_STATIONS:
+                station.received_s = now_s
+                self._stations[where] = station
         else:
-            peer.hear(data, now_s)
+            station.receive(data, now_s)
 
     def _forget(self, where: Any) -> None:
-        self._peers.pop(where).end()
+        self._stations.pop(where).end()
 
     def _send(self, data: bytes, where: Any) -> bool:
         try:

@@ -3,20 +3,22 @@
 python -m caudal.onboard.station.document > docs/mavlink.md
 """
 
+from collections.abc import Iterable, Sequence
+
 from caudal.onboard.core import modes
 from caudal.onboard.station import address
 from caudal.onboard.station.commands import Commands, command_names
 from caudal.onboard.station.dialect import mavlink, name_of
 from caudal.onboard.station.ftp import Ftp
 from caudal.onboard.station.logs import Logs
-from caudal.onboard.station.mission_items import ENDINGS, PASSED_OVER, WAYPOINTS
+from caudal.onboard.station.manual_control import TIMEOUT_S
+from caudal.onboard.station.mission_items import ENDINGS, IGNORED, WAYPOINTS
 from caudal.onboard.station.missions import Missions
 from caudal.onboard.station.mode_numbers import NUMBERS
 from caudal.onboard.station.parameters import Parameters
 from caudal.onboard.station.pilot import Pilot
 from caudal.onboard.station.session import Session
 from caudal.onboard.station.station_link import BYTES_A_SECOND
-from caudal.onboard.station.sticks import SILENT_S
 from caudal.onboard.station.telemetry import STREAMS
 
 HEAD = """# MAVLink
@@ -55,7 +57,7 @@ relative to the surface: an altitude of -2 is a depth of 2 m, and one above the 
 MANUAL_CONTROL by `station.axes` of the vehicle file. Vehicles with thrusters: x ahead, y to starboard, z up (500 is
 neutral), r turns to starboard. Vehicles with a tail: z is the beat (0 is none, negative is astern), r turns, x
 forward is down. Mode manual needs MANUAL_CONTROL from the start: without it the failsafe rule pilot_lost holds the
-vehicle. If several stations send it, the vehicle follows the first one, until that one times out ({SILENT_S:g} s) or
+vehicle. If several stations send it, the vehicle follows the first one, until that one times out ({TIMEOUT_S:g} s) or
 the vehicle is disarmed. The others are informed once.
 
 ## Fault injection on request
@@ -91,10 +93,10 @@ def markdown() -> str:
     lines += _table(("command", "what it does"), command_names().items())
     lines.append("\n## Messages accepted\n\n")
     parts = (Session, Commands, Pilot, Parameters, Missions, Logs, Ftp)
-    lines += _table(("message", ""), [row for part in parts for row in part.HEARS.items()])
+    lines += _table(("message", ""), [row for part in parts for row in part.MESSAGES.items()])
     lines.append("\n## Items of a mission\n\n")
     endings = {command: what for command, (_, what) in ENDINGS.items()}
-    items = {**WAYPOINTS, **endings, **PASSED_OVER}
+    items = {**WAYPOINTS, **endings, **IGNORED}
     lines += _table(("item", ""), [(name_of("MAV_CMD", number), about) for number, about in items.items()])
     lines.append("\n## Messages sent\n\nA station can request other rates, and any message once.\n\n")
     said = [
@@ -105,7 +107,7 @@ def markdown() -> str:
     return "".join(lines)
 
 
-def _table(head: tuple, rows) -> list[str]:
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     lines = [head, ["---"] * len(head), *rows]
     return ["| " + " | ".join(line) + " |\n" for line in lines]
 

@@ -1,8 +1,8 @@
-"""Bytes to messages: finds frames in a stream, checks them, and goes on behind damage with the next byte that could
-begin one. Never raises, never keeps more than one frame's bytes.
+"""Bytes to messages: finds frames in a stream and checks them. After damage it goes on with the next byte that can
+start a frame. It raises no error and stores at most the bytes of one frame.
 
-The package's parser is left out for its decoder alone: after damage it passes over a whole frame's length, good frames
-in it included, and on a stream that is never quite empty it keeps all it ever heard.
+It uses only the decoder of pymavlink: pymavlink's parser skips a whole frame's length after damage, intact frames
+included, and on a stream that is never empty it stores all bytes.
 """
 
 from collections import Counter
@@ -18,17 +18,18 @@ BEGINS = (b"", bytes([V1]), bytes([V2]))
 
 
 class Frames:
-    """One stream's. `counts`: taken, radio (needs no signature), damaged, noise (bytes), unknown, refused by reason."""
+    """The frames of one stream. `counts`: taken, radio (needs no signature), damaged, noise (bytes), unknown, and
+    rejected ones by reason."""
 
     def __init__(self, signing: Signing | None) -> None:
         self.counts: Counter[str] = Counter()
-        self.refused: Counter[str] = Counter()  # since somebody looked
+        self.refused: Counter[str] = Counter()  # since the last report
         self._signing = signing
         self._decoder = mavlink.MAVLink(None)
         self._held = b""
 
-    def hear(self, data: bytes, whole: bool = False) -> Iterator[Any]:
-        """The messages that are complete now; `data` is the next piece of the stream, or a `whole` datagram."""
+    def receive(self, data: bytes, whole: bool = False) -> Iterator[Any]:
+        """The complete messages; `data` is the next piece of the stream, or a `whole` datagram."""
         data = self._held + data
         at = 0
         while True:
@@ -52,11 +53,11 @@ class Frames:
         self._held = data[at:]
 
     def _message(self, frame: bytes, behind: bytes) -> Any:
-        """A message; UNKNOWN for one that is not for us; None for no frame at all."""
+        """A message; UNKNOWN for a frame that is not used; None for no frame."""
         if frame[0] == V2 and frame[2] & ~SIGNED:
             return None
         number = int.from_bytes(frame[7:10], "little") if frame[0] == V2 else frame[5]
-        if number not in mavlink.mavlink_map:  # its checksum cannot be known; another frame behind it will do
+        if number not in mavlink.mavlink_map:  # its checksum is unknown; accept it if another frame follows
             if behind not in BEGINS:
                 return None
             self.counts["unknown"] += 1
@@ -82,7 +83,7 @@ UNKNOWN = object()
 
 
 def _marker(data: bytes, at: int) -> int:
-    """Where the next frame could begin."""
+    """Index of the next byte that can start a frame."""
     first, second = data.find(V1, at), data.find(V2, at)
     if first < 0 or second < 0:
         return max(first, second) if max(first, second) >= 0 else len(data)
@@ -90,7 +91,7 @@ def _marker(data: bytes, at: int) -> int:
 
 
 def _size(data: bytes, at: int) -> int | None:
-    """A frame's whole length, once its head is there."""
+    """A frame's length; None while its head is incomplete."""
     if at + 3 > len(data):
         return None
     if data[at] == V1:

@@ -1,4 +1,4 @@
-"""MAVLink FTP: there is no file to be had by it, and it says so at once, lest a station wait for one."""
+"""MAVLink FTP: there are no files; every request gets an error at once, so that a station does not wait."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +9,13 @@ if TYPE_CHECKING:
 
 NAK, FILE_NOT_FOUND, UNKNOWN_COMMAND = 129, 10, 7
 OPEN_TO_READ, LIST, RESET = 4, 3, 2
-_OPCODE, _SIZE, _ASKED, _DATA = 3, 4, 5, 12
+_OPCODE, _SIZE, _REQUEST, _DATA = 3, 4, 5, 12
 
 
 class Ftp:
-    HEARS = {
+    """Rejects every request."""
+
+    MESSAGES = {
         "FILE_TRANSFER_PROTOCOL": "refused: there are no files; parameters and logs have their own messages"
     }
 
@@ -21,14 +23,13 @@ class Ftp:
         self._session = session
 
     def file_transfer_protocol(self, message: Any) -> None:
-        asked = message.payload
-        if asked[_OPCODE] >= 128:  # an answer, not a question
+        """Answers with an error."""
+        request = message.payload
+        if request[_OPCODE] >= 128:  # an answer, not a request
             return
-        sequence = (asked[0] | asked[1] << 8) + 1 & 0xFFFF
+        sequence = (request[0] | request[1] << 8) + 1 & 0xFFFF
         answer = [0] * 251
-        answer[0], answer[1], answer[2] = sequence & 0xFF, sequence >> 8, asked[2]
-        answer[_OPCODE], answer[_SIZE], answer[_ASKED] = NAK, 1, asked[_OPCODE]
-        answer[_DATA] = FILE_NOT_FOUND if asked[_OPCODE] in (OPEN_TO_READ, LIST) else UNKNOWN_COMMAND
-        self._session.say(
-            mavlink.MAVLink_file_transfer_protocol_message(0, *self._session.heard_from, answer)
-        )
+        answer[0], answer[1], answer[2] = sequence & 0xFF, sequence >> 8, request[2]
+        answer[_OPCODE], answer[_SIZE], answer[_REQUEST] = NAK, 1, request[_OPCODE]
+        answer[_DATA] = FILE_NOT_FOUND if request[_OPCODE] in (OPEN_TO_READ, LIST) else UNKNOWN_COMMAND
+        self._session.send(mavlink.MAVLink_file_transfer_protocol_message(0, *self._session.sender, answer))

@@ -1,7 +1,7 @@
-"""What UDP, TCP and serial links have in common: limits, and words for what goes wrong. None of them ever waits.
+"""Common to UDP, TCP and serial links: limits, interface, error messages. No link ever blocks.
 
-A link makes a peer of whoever speaks on it. What a station does not read is kept up to a limit, then dropped frame by
-frame; one that reads nothing for too long is hung up on.
+Every sender on a link is a station. Frames that a station does not read wait up to a limit, then the link drops them;
+it disconnects a station that reads nothing for too long.
 """
 
 import errno
@@ -11,25 +11,33 @@ from typing import Protocol
 from caudal.onboard.station.station_link import StationLink
 
 NET_B_S = 150_000.0  # a share of a wireless network; logs go at this rate
-MOST_PEERS = 8  # of a link; strangers, who have said nothing that was taken, make room for others
+MAX_STATIONS = 8  # of a link; a new one replaces a station without an accepted frame
 PIECE = 4096
 
-Welcome = Callable[
-    [str, Callable[[bytes], bool], float, bool], StationLink
-]  # name, send, bytes a second, datagrams?
+# of its name, function to send, capacity in bytes a second, and whether the link carries datagrams
+MakeStation = Callable[[str, Callable[[bytes], bool], float, bool], StationLink]
 
 
 class LinkError(Exception):
-    """Why a link cannot be opened: a sentence."""
+    """Why a link cannot be opened; one sentence."""
 
 
 class Link(Protocol):
-    def step(self, now_s: float) -> None: ...
-    def close(self) -> None: ...
-    def peers(self) -> list[StationLink]: ...
+    """Interface of a link."""
+
+    def step(self, now_s: float) -> None:
+        """Does what is due now."""
+
+    def close(self) -> None:
+        """Ends the stations and closes the link."""
+
+    def stations(self) -> list[StationLink]:
+        """The stations on this link."""
+        ...
 
 
 def reason(error: Exception) -> str:
+    """Why a link cannot be opened, in words."""
     if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
         return "another program has this port; choose another, or end that one"
     if isinstance(error, OSError) and error.strerror:

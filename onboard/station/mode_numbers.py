@@ -1,7 +1,7 @@
-"""Modes as numbers on the wire. What a number means depends on whom the vehicle says it is (HEARTBEAT.autopilot).
+"""Numbers of modes in messages. They depend on the autopilot that the vehicle presents itself as (HEARTBEAT.autopilot).
 
-ours      PX4               ArduSub      generic: onboard/core/modes.py's own
-auto      Auto: Ready       Circle       0        (the scenario's own task; stations have no word for it)
+Caudal    PX4               ArduSub      generic: onboard/core/modes.py's own
+auto      Auto: Ready       Circle       0        (the scenario's own task; stations have no name for it)
 manual    Manual            Manual       1
 hold      Auto: Loiter      PosHold      2
 goto      Offboard          Guided       3
@@ -20,6 +20,7 @@ AUTOPILOTS = {
 
 
 def px4(main: int, sub: int = 0) -> int:
+    """The number of a mode of PX4."""
     return main << 16 | sub << 24
 
 
@@ -42,8 +43,8 @@ NUMBERS = {
     },
     "generic": {mode: mode for mode in range(len(modes.NAMES))},
 }
-# What stations ask for by other names. Stabilised, altitude and position control are a pilot's sticks: MAVSDK starts
-# manual control by them. A return is wanted by whoever wants the vehicle back, and back is up.
+# Other numbers that stations request. Stabilised, altitude and position control are manual control, which MAVSDK starts
+# with them. A return is mode surface: the vehicle comes up.
 ALSO = {
     "px4": {
         px4(2): modes.MANUAL,
@@ -67,6 +68,8 @@ BASE = {
 
 
 class ModeNumbers:
+    """Modes and numbers of one autopilot."""
+
     def __init__(self, autopilot: str) -> None:
         self.number = NUMBERS[autopilot]
         self._modes = {number: mode for mode, number in self.number.items()} | ALSO.get(autopilot, {})
@@ -78,7 +81,7 @@ class ModeNumbers:
         return None if mode is None else modes.NAMES[mode]
 
     def name_of_command(self, main: float, sub: float) -> str | None:
-        """As MAV_CMD_DO_SET_MODE has it: PX4's stations send the two halves apart."""
+        """The mode of a MAV_CMD_DO_SET_MODE, in which PX4's stations send main and sub mode as two numbers."""
         if not (0 <= main < 1 << 24 and 0 <= sub < 256):
             return None
         if self._px4 and main < 256:

@@ -1,13 +1,13 @@
-"""MAVLink 2 signing: who may say something. One state for all links, kept on disk.
+"""MAVLink 2 signing: accepts only frames of stations that have the key. One state for all links, stored on disk.
 
-A frame is taken if its signature is right and it is newer than every frame of its stream (link id, system, component)
-that was taken before, over whichever link. A stream nobody knows yet must not lie a minute behind. The package's own
-check is not used: it moves a stream's time before it has looked at the signature, so that one forged frame would lock
-a station out; and it keeps streams by connection, so that a frame could be heard again over another one.
+It accepts a frame if its signature is right and it is newer than every accepted frame of its stream (link id, system,
+component), over any link. A new stream must not be more than a minute behind. pymavlink's own check is not used: it
+advances a stream's time before it checks the signature, so that one forged frame would lock a station out; and it
+stores streams per connection, so that a frame could be replayed over another one.
 
-Times are tens of microseconds since 2015. A stream's time is written once a second and counts as GRACE later after a
-restart, so that nothing of the last, unwritten second is heard twice. What is written is the time itself: it does not
-move by starts alone.
+Times are tens of microseconds since 2015. The file stores each stream's time once a second; after a restart it counts
+as GRACE later, so that frames of the last, unsaved second cannot be replayed. The stored time itself does not change by
+a restart.
 """
 
 import hashlib
@@ -17,6 +17,7 @@ import os
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from caudal.onboard.station.dialect import mavlink
 
@@ -25,36 +26,36 @@ SECOND = 100_000
 MINUTE = 60 * SECOND
 GRACE = 2 * SECOND
 MOST_STREAMS = 256
-UNSIGNED = {
-    mavlink.MAVLINK_MSG_ID_RADIO_STATUS
-}  # made by radios, which have no key; nothing is done on its word
+UNSIGNED = {mavlink.MAVLINK_MSG_ID_RADIO_STATUS}  # from radios, which have no key; it has no effect
 
 _BLOCK = 13  # link id, six bytes of time, six of signature
 
 
 class KeyFileError(Exception):
-    """What is wrong with a key, or the place where times are kept: a sentence."""
+    """What is wrong with a key or the file of times; one sentence."""
 
 
 class Signing:
-    """Also what the package signs by: secret_key, sign_outgoing, link_id, timestamp."""
+    """Checks received frames; pymavlink signs with its secret_key, sign_outgoing, link_id and timestamp."""
 
-    def __init__(self, key: bytes, kept: Path | None) -> None:
+    def __init__(self, key: bytes, path: Path | None) -> None:
         self.secret_key = key
         self.sign_outgoing = True
         self.link_id = 0
         self.refused: Counter[str] = Counter()  # by reason
-        self._kept = kept
+        self._path = path
         self._sent = 0
-        self._least = 0  # for the first frame that is sent; an earlier run may have sent all that lie before
+        self._least = 0  # for the first frame sent; an earlier run may have used all times before
         self._streams: dict[tuple[int, int, int], int] = {}
-        self._earlier: set[tuple[int, int, int]] = set()  # streams of an earlier run, not heard in this one
-        self._written: dict | None = None
+        self._earlier: set[tuple[int, int, int]] = (
+            set()
+        )  # streams of an earlier run without a frame in this one
+        self._written: dict[str, Any] | None = None
         self._load()
 
     @classmethod
     def from_file(cls, path: Path) -> "Signing":
-        """A key of 32 bytes, or a passphrase, which is hashed as MAVProxy and QGroundControl do."""
+        """From a file with a key of 32 bytes or a passphrase, hashed as in MAVProxy and QGroundControl."""
         try:
             content = path.read_bytes()
         except OSError as error:
@@ -69,16 +70,17 @@ class Signing:
         key = content if len(content) == 32 else hashlib.sha256(passphrase).digest()
         signing = cls(key, path.with_name(path.name + ".times"))
         try:
-            signing.keep()
+            signing.save()
         except OSError as error:
             raise KeyFileError(
-                f"the times of signed frames are kept beside the key, and {path.parent} refuses: {error.strerror}"
+                f"the times of signed frames are stored next to the key, but {path.parent} is not writable: "
+                f"{error.strerror}"
             ) from error
         return signing
 
     @property
     def timestamp(self) -> int:
-        """For the next frame that is sent: never the same twice, and by the calendar if that is further on."""
+        """Of the next frame sent: never the same twice, and the calendar time if that is later."""
         return max(self._sent + 1, self._least, _now())
 
     @timestamp.setter
@@ -86,7 +88,7 @@ class Signing:
         self._sent = value
 
     def refusal(self, frame: bytes, message: int, system: int, component: int) -> str | None:
-        """Why a frame is not taken, or None. `frame` is whole, its checksum right."""
+        """Why a frame is rejected, or None. `frame` is complete, its checksum right."""
         reason = self._refusal(frame, message, system, component)
         if reason:
             self.refused[reason] += 1
@@ -112,23 +114,23 @@ class Signing:
         self._sent = max(self._sent, stamp)
         return None
 
-    def keep(self) -> None:
-        """Write the times down if they have changed. A disk that refuses is told by the caller, once."""
-        if self._kept is None:
+    def save(self) -> None:
+        """Writes the times if they have changed; raises OSError if it cannot."""
+        if self._path is None:
             return
         now = {"sent": self._sent, "streams": [[*stream, stamp] for stream, stamp in self._streams.items()]}
         if now == self._written:
             return
-        fresh = self._kept.with_name(self._kept.name + ".new")
+        fresh = self._path.with_name(self._path.name + ".new")
         fresh.write_text(json.dumps(now))
-        os.replace(fresh, self._kept)
+        os.replace(fresh, self._path)
         self._written = now
 
     def _load(self) -> None:
-        if self._kept is None or not self._kept.exists():
+        if self._path is None or not self._path.exists():
             return
         try:
-            then = json.loads(self._kept.read_text())
+            then = json.loads(self._path.read_text())
             self._sent = int(then["sent"])
             self._least = self._sent + GRACE
             for link, system, component, stamp in then["streams"]:
@@ -136,8 +138,8 @@ class Signing:
             self._earlier = set(self._streams)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise KeyFileError(
-                f"the times of earlier frames in {self._kept} cannot be read ({error}); without them old frames "
-                "could be played again. Remove the file if you want to begin anew with another key"
+                f"the times of earlier frames in {self._path} cannot be read ({error}); without them old frames "
+                "could be replayed. To start with another key, remove the file"
             ) from error
 
 

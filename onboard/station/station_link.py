@@ -1,4 +1,4 @@
-"""One station at the end of a link: what it may say a second, what can be sent to it, its session with each vehicle."""
+"""One station at the end of a link: its rate limit, the link's capacity, and its session with each vehicle."""
 
 import struct
 from collections import Counter
@@ -11,19 +11,19 @@ from caudal.onboard.station.session import Session
 from caudal.onboard.station.signing import Signing
 from caudal.onboard.station.vehicle_link import VehicleLink
 
-BYTES_A_SECOND = 15_000  # heard of one station: sticks and set-points at 50 Hz take a third of it
+BYTES_A_SECOND = 15_000  # read from one station: manual control and set-points at 50 Hz need a third of it
 REPORT_S = 2.0
-TO_ALL = {"HEARTBEAT", "TIMESYNC", "PING"}  # for every vehicle, whomever they name
+TO_ALL = {"HEARTBEAT", "TIMESYNC", "PING"}  # for every vehicle, whatever their target
 TO_ANY = {
     "PARAM_REQUEST_LIST",
     "PARAM_REQUEST_READ",
     "MISSION_REQUEST_LIST",
     "LOG_REQUEST_LIST",
-}  # change nothing
+}  # these change nothing
 
 
 class StationLink:
-    """`send(data)` is the link's; `rate_b_s` is what it carries; `whole`: it carries datagrams."""
+    """One station. `send(data)`: the link's; `rate_b_s`: its capacity; `whole`: it carries datagrams."""
 
     def __init__(
         self,
@@ -37,113 +37,123 @@ class StationLink:
         self.name = name
         self.counts: Counter[str] = Counter()
         self.frames = Frames(signing)
-        self.heard_s = 0.0
-        self._crafts = vehicle_links
+        self.received_s = 0.0
+        self._vehicle_links = vehicle_links
         self._send = send
         self._whole = whole
         self._rate_b_s = rate_b_s
-        self._to_send = 0.0  # bytes that may go now
-        self._to_hear = float(BYTES_A_SECOND)
+        self._to_send = 0.0  # bytes that may be sent now
+        self._to_receive = float(BYTES_A_SECOND)
         self._stepped_s = 0.0
         self._reported_s = 0.0
-        self._unheard = 0
+        self._unread = 0
         self._senders = {
             vehicle_link.system: _sender(vehicle_link, signing) for vehicle_link in vehicle_links
         }
         self.sessions = {vehicle_link.system: Session(self, vehicle_link) for vehicle_link in vehicle_links}
 
-    # ---- hearing
+    # ---- received messages
 
-    def may_speak(self) -> bool:
-        return self._to_hear > 0
+    def may_receive(self) -> bool:
+        """True if the station is below its rate limit."""
+        return self._to_receive > 0
 
-    def hear(self, data: bytes, now_s: float) -> None:
-        """What came; beyond its share of a second it is dropped unread."""
-        if self._to_hear <= 0:
-            self._unheard += len(data)
+    def receive(self, data: bytes, now_s: float) -> None:
+        """Handles received bytes; drops those above the rate limit unread."""
+        if self._to_receive <= 0:
+            self._unread += len(data)
             return
-        self._to_hear -= len(data)
-        for message in self.frames.hear(data, self._whole):
-            self.heard_s = now_s
+        self._to_receive -= len(data)
+        for message in self.frames.receive(data, self._whole):
+            self.received_s = now_s
             self._route(message, now_s)
 
     @property
     def admitted(self) -> bool:
-        """Has it sent a single sound frame; refused ones count, so that it can be told."""
+        """True if it has sent an intact frame; rejected ones count, so that it gets a report."""
         return bool(self.frames.counts["taken"] or self.frames.refused)
 
     @property
     def known(self) -> bool:
-        """Has it sent one that was taken: with a key, it has the key."""
+        """True if it has sent an accepted frame; if the vehicle has a key, so has the station."""
         return self.frames.counts["taken"] > 0
 
     def _route(self, message: Any, now_s: float) -> None:
-        if message.get_srcSystem() in self.sessions:  # an echo, or somebody who calls himself as we do
+        if message.get_srcSystem() in self.sessions:  # an echo, or a station with a vehicle's number
             return
         target = getattr(message, "target_system", getattr(message, "target", 0))
         component = getattr(message, "target_component", 0)
         kind = message.get_type()
         if kind in TO_ALL:
             for session in self.sessions.values():
-                session.hear(message, now_s)
+                session.receive(message, now_s)
         elif component not in (0, OWN_COMPONENT):
             return
         elif target in self.sessions:
-            self.sessions[target].hear(message, now_s)
+            self.sessions[target].receive(message, now_s)
         elif target == 0 and (len(self.sessions) == 1 or kind in TO_ANY or _disarms(message)):
-            for session in self.sessions.values():  # one order to many could arm a whole fleet at once
-                session.hear(message, now_s)
+            for session in self.sessions.values():  # others may arm a whole fleet at once
+                session.receive(message, now_s)
 
-    # ---- saying
+    # ---- sent messages
 
-    def say(self, vehicle_link: VehicleLink, message: Any) -> None:
+    def send(self, vehicle_link: VehicleLink, message: Any) -> None:
+        """Sends a message of a vehicle, and counts it if the link drops it."""
         sender = self._senders[vehicle_link.system]
         try:
             data = message.pack(sender)
         except (struct.error, OverflowError, ValueError, TypeError):
-            self.counts["unsayable"] += 1
+            self.counts["not packed"] += 1
             return
         sender.seq = (sender.seq + 1) % 256
         self._to_send -= len(data)
         if not self._send(data):
-            self.counts["unsent"] += 1
+            self.counts["not sent"] += 1
 
     def has_room(self, telemetry: bool = False) -> bool:
-        """May more be sent now: what can wait goes only while the link keeps up."""
+        """True if the link can carry more now; telemetry has priority over other messages."""
         return self._to_send > (-self._rate_b_s / 4 if telemetry else 0)
 
     def step(self, now_s: float) -> None:
+        """Sends what is due now."""
         passed_s = now_s - self._stepped_s
         self._stepped_s = now_s
         self._to_send = min(self._to_send + passed_s * self._rate_b_s, self._rate_b_s / 20)
-        self._to_hear = min(self._to_hear + passed_s * BYTES_A_SECOND, BYTES_A_SECOND)
+        self._to_receive = min(self._to_receive + passed_s * BYTES_A_SECOND, BYTES_A_SECOND)
         for session in self.sessions.values():
             session.step(now_s)
-        if now_s - self._reported_s >= REPORT_S and (self.frames.refused or self._unheard):
+        if now_s - self._reported_s >= REPORT_S and (self.frames.refused or self._unread):
             self._reported_s = now_s
             self._report()
 
     def end(self) -> None:
+        """Ends all sessions; the station is gone."""
         for session in self.sessions.values():
             session.end()
             session.vehicle_link.bridge.forget(self)
 
     def text(self, severity: int, text: str) -> None:
+        """Sends a text of every vehicle."""
         for session in self.sessions.values():
             session.text(severity, text)
 
     def _report(self) -> None:
-        """What was not taken, to the station and into the recording."""
+        """Reports rejected and dropped frames to the station and the log."""
         refused = dict(self.frames.refused)
         self.frames.refused.clear()
         if refused:
             words = ", ".join(f"{count} {reason}" for reason, count in sorted(refused.items()))
             self.text(mavlink.MAV_SEVERITY_ALERT, f"frames refused: {words}")
-            self._crafts[0].bridge.note("frames refused", station=self.name, **refused)
-        if self._unheard:
-            self.text(mavlink.MAV_SEVERITY_WARNING, "it says too much; the rest is not heard")
-            self._crafts[0].bridge.note("station too loud", station=self.name, bytes_unheard=self._unheard)
-            self._unheard = 0
+            self._vehicle_links[0].bridge.note("frames refused", station=self.name, **refused)
+        if self._unread:
+            self.text(
+                mavlink.MAV_SEVERITY_WARNING,
+                f"more than {BYTES_A_SECOND:,} bytes a second; the rest is dropped",
+            )
+            self._vehicle_links[0].bridge.note(
+                "station too loud", station=self.name, bytes_unheard=self._unread
+            )
+            self._unread = 0
 
 
 def _sender(vehicle_link: VehicleLink, signing: Signing | None) -> Any:

@@ -1,6 +1,6 @@
-"""The thread that talks to ground stations: every link, every peer, every vehicle, one step a hundredth of a second.
+"""The thread of the ground stations: all links, stations and vehicles, one step every hundredth of a second.
 
-An error in what one station asked for is recorded; the thread goes on, for all of them.
+It logs an error in one station's request and goes on with the others.
 """
 
 import selectors
@@ -22,11 +22,11 @@ from caudal.onboard.station.vehicle_link import VehicleLink
 
 KINDS: dict[str, Any] = {"udp": Datagrams, "udpout": Datagrams, "tcp": Tcp, "serial": Serial}
 STEP_S = 0.01
-KEEP_S = 1.0
+SAVE_S = 1.0
 
 
 class Stations:
-    """Opens its links at once (or raises LinkError); talks from start() to stop()."""
+    """Opens the links (or raises LinkError); the thread runs from start() to stop()."""
 
     def __init__(
         self,
@@ -35,53 +35,56 @@ class Stations:
         signing: Signing | None = None,
     ) -> None:
         self.vehicle_links = vehicle_links
-        self.cpu_s = 0.0  # that the thread has used
+        self.cpu_s = 0.0  # used by the thread
         self.errors = 0
         self._signing = signing
         self._selector = selectors.DefaultSelector()
-        self._kept_s = 0.0
-        self._disk_told = False
+        self._saved_s = 0.0
+        self._save_failed = False
         self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._talk, name="stations", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="stations", daemon=True)
         self.links: list[Link] = []
         try:
             for address in addresses:
-                self.links.append(KINDS[address.kind](address, self._selector, self._welcome))
+                self.links.append(KINDS[address.kind](address, self._selector, self._make_station))
         except Exception:
             self._close()
             raise
 
     def start(self) -> None:
+        """Starts the thread."""
         sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_S))
         self._thread.start()
 
     def stop(self) -> None:
+        """Ends the thread and closes the links."""
         self._ending.set()
         if self._thread.ident is not None:
             self._thread.join(2.0)
         self._close()
 
-    def peers(self) -> list[StationLink]:
-        return [peer for link in self.links for peer in link.peers()]
+    def stations(self) -> list[StationLink]:
+        """All stations of all links."""
+        return [station for link in self.links for station in link.stations()]
 
     def step(self, now_s: float) -> None:
-        """Answers to who asked, then whatever is due."""
+        """Delivers answers of the loops, then does what is due."""
         for vehicle_link in self.vehicle_links:
             for ticket, _, refusal in vehicle_link.bridge.answers():
                 if ticket is not None:
                     self._guarded(None, ticket, refusal)
                 elif refusal:
-                    for peer in self.peers():
-                        peer.sessions[vehicle_link.system].text(mavlink.MAV_SEVERITY_WARNING, refusal)
+                    for station in self.stations():
+                        station.sessions[vehicle_link.system].text(mavlink.MAV_SEVERITY_WARNING, refusal)
         for link in self.links:
             self._guarded(None, link.step, now_s)
-        for peer in self.peers():
-            self._guarded(peer, peer.step, now_s)
-        if self._signing and now_s - self._kept_s > KEEP_S:
-            self._kept_s = now_s
-            self._keep()
+        for station in self.stations():
+            self._guarded(station, station.step, now_s)
+        if self._signing and now_s - self._saved_s > SAVE_S:
+            self._saved_s = now_s
+            self._save()
 
-    def _talk(self) -> None:
+    def _run(self) -> None:
         first_in_line(STATION_PRIORITY)
         due_s = 0.0
         while not self._ending.is_set():
@@ -94,27 +97,31 @@ class Stations:
                 self.step(now_s)
                 self.cpu_s = time.thread_time()
             elif ready:
-                time.sleep(0)  # lets go of the interpreter: somebody floods, and the loop may be due
+                time.sleep(0)  # releases the interpreter during a flood, as the loop may be due
 
-    def _welcome(self, name: str, send: Callable[[bytes], bool], rate_b_s: float, whole: bool) -> StationLink:
+    def _make_station(
+        self, name: str, send: Callable[[bytes], bool], rate_b_s: float, whole: bool
+    ) -> StationLink:
         return StationLink(name, self.vehicle_links, self._signing, send, rate_b_s, whole)
 
-    def _guarded(self, peer: StationLink | None, call: Callable[..., Any], *given: Any) -> None:
+    def _guarded(self, station: StationLink | None, call: Callable[..., Any], *given: Any) -> None:
         try:
             call(*given)
-        except Exception as error:  # whatever it is, other stations and the vehicle go on
+        except Exception as error:  # other stations and the vehicle must go on
             self.errors += 1
             self.vehicle_links[0].bridge.note(
-                "station error", station=peer.name if peer else "", reason=f"{type(error).__name__}: {error}"
+                "station error",
+                station=station.name if station else "",
+                reason=f"{type(error).__name__}: {error}",
             )
 
-    def _keep(self) -> None:
+    def _save(self) -> None:
         assert self._signing
         try:
-            self._signing.keep()
+            self._signing.save()
         except OSError as error:
-            if not self._disk_told:
-                self._disk_told = True
+            if not self._save_failed:
+                self._save_failed = True
                 self.vehicle_links[0].bridge.note("signing times not kept", reason=error.strerror)
 
     def _close(self) -> None:
@@ -122,4 +129,4 @@ class Stations:
             link.close()
         self._selector.close()
         if self._signing:
-            self._keep()
+            self._save()

@@ -1,4 +1,4 @@
-"""What a vehicle tells without being asked, and at which rate: one table. A station may change rates for itself."""
+"""Telemetry: one table of messages and rates. A station may change the rates for itself."""
 
 import math
 from collections.abc import Callable
@@ -16,10 +16,11 @@ WATER_PA_PER_M = 9806.65  # fresh, 4 degrees
 SURFACE_HPA = 1013.25
 FASTEST_HZ = 50.0
 
-Said = Callable[[VehicleLink, Snapshot], Any]  # a message, or None: nothing to tell
+MakeMessage = Callable[[VehicleLink, Snapshot], Any]  # a message, or None without data
 
 
 def heartbeat(vehicle_link: VehicleLink, now: Snapshot) -> Any:
+    """Mode, and whether it is armed."""
     status = mavlink.MAV_STATE_STANDBY
     if now.fault:
         status = mavlink.MAV_STATE_EMERGENCY
@@ -36,7 +37,7 @@ def heartbeat(vehicle_link: VehicleLink, now: Snapshot) -> Any:
     )
 
 
-SENSORS = (  # of SYS_STATUS: a bit, the key of [estimate] that names the sensor, and the estimate it is for
+SENSORS = (  # of SYS_STATUS: bit, key of [estimate] that names the sensor, estimate from it
     (mavlink.MAV_SYS_STATUS_SENSOR_3D_GYRO, "turn_rate", "turn_rate_rad_s"),
     (mavlink.MAV_SYS_STATUS_SENSOR_3D_MAG, "heading", "heading_rad"),
     (mavlink.MAV_SYS_STATUS_SENSOR_ABSOLUTE_PRESSURE, "depth", "depth_m"),
@@ -45,8 +46,9 @@ SENSORS = (  # of SYS_STATUS: a bit, the key of [estimate] that names the sensor
 
 
 def sys_status(vehicle_link: VehicleLink, now: Snapshot) -> Any:
+    """Sensors, battery and overruns."""
     present = health = mavlink.MAV_SYS_STATUS_SENSOR_MOTOR_OUTPUTS | mavlink.MAV_SYS_STATUS_PREARM_CHECK
-    health |= mavlink.MAV_SYS_STATUS_GEOFENCE  # there is none; MAVProxy would take it for broken
+    health |= mavlink.MAV_SYS_STATUS_GEOFENCE  # there is none; MAVProxy would show it as failed
     for bit, key, field in SENSORS:
         if key in vehicle_link.known:
             present |= bit
@@ -54,7 +56,7 @@ def sys_status(vehicle_link: VehicleLink, now: Snapshot) -> Any:
     if now.battery_v is not None:
         present |= mavlink.MAV_SYS_STATUS_SENSOR_BATTERY
         health |= mavlink.MAV_SYS_STATUS_SENSOR_BATTERY
-    if now.fault or now.bars or any(action >= HOLD for _, action in vehicle_link.active_rows(now)):
+    if now.fault or now.arming_refusal or any(action >= HOLD for _, action in vehicle_link.active_rules(now)):
         health &= ~mavlink.MAV_SYS_STATUS_PREARM_CHECK
     millivolts = 0xFFFF if now.battery_v is None else _within(now.battery_v * 1000, 0, 0xFFFE)
     errors = _within(now.overruns, 0, 0xFFFF)
@@ -64,13 +66,13 @@ def sys_status(vehicle_link: VehicleLink, now: Snapshot) -> Any:
 
 
 def extended_sys_state(vehicle_link: VehicleLink, now: Snapshot) -> Any:
-    """Under way is "in air": stations offer hold and goto to nobody else."""
+    """Armed is "in air": stations offer hold and goto only then."""
     state = mavlink.MAV_LANDED_STATE_IN_AIR if now.armed else mavlink.MAV_LANDED_STATE_ON_GROUND
     return mavlink.MAVLink_extended_sys_state_message(mavlink.MAV_VTOL_STATE_UNDEFINED, state)
 
 
 def attitude(vehicle_link: VehicleLink, now: Snapshot) -> Any:
-    """Estimates have the nose down and turn to port; what the vehicle does not measure is not a number."""
+    """Estimates count nose down and turns to port as positive; a value that is not measured is NaN."""
     is_ = now.estimate
     if is_["heading_rad"] is None:
         return None
@@ -78,7 +80,7 @@ def attitude(vehicle_link: VehicleLink, now: Snapshot) -> Any:
         vehicle_link.time_ms(now),
         _number(is_["roll_rad"]),
         -_number(is_["pitch_rad"]),
-        vehicle_link.places.yaw_rad(is_["heading_rad"]),
+        vehicle_link.coordinates.yaw_rad(is_["heading_rad"]),
         _number(is_["roll_rate_rad_s"]),
         -_number(is_["pitch_rate_rad_s"]),
         -_number(is_["turn_rate_rad_s"]),
@@ -86,10 +88,11 @@ def attitude(vehicle_link: VehicleLink, now: Snapshot) -> Any:
 
 
 def local_position_ned(vehicle_link: VehicleLink, now: Snapshot) -> Any:
+    """Position and velocity in metres."""
     is_ = now.estimate
     if is_["x_m"] is None or is_["y_m"] is None:
         return None
-    north_m, east_m = vehicle_link.places.north_east(is_["x_m"], is_["y_m"])
+    north_m, east_m = vehicle_link.coordinates.north_east(is_["x_m"], is_["y_m"])
     vn, ve, vd = _velocity(vehicle_link, now)
     return mavlink.MAVLink_local_position_ned_message(
         vehicle_link.time_ms(now), north_m, east_m, _number(is_["depth_m"]), vn, ve, vd
@@ -97,25 +100,30 @@ def local_position_ned(vehicle_link: VehicleLink, now: Snapshot) -> Any:
 
 
 def global_position_int(vehicle_link: VehicleLink, now: Snapshot) -> Any:
+    """Position and velocity on the globe."""
     is_ = now.estimate
-    if vehicle_link.places.origin is None or is_["x_m"] is None or is_["y_m"] is None:
+    if vehicle_link.coordinates.origin is None or is_["x_m"] is None or is_["y_m"] is None:
         return None
     latitude, longitude = (
-        _within(1e7 * a, -(2**31), 2**31 - 1) for a in vehicle_link.places.on_globe(is_["x_m"], is_["y_m"])
+        _within(1e7 * a, -(2**31), 2**31 - 1)
+        for a in vehicle_link.coordinates.on_globe(is_["x_m"], is_["y_m"])
     )
     altitude = _within(-(is_["depth_m"] or 0.0) * 1000, -(2**31), 2**31 - 1)
     speeds = [_within(0.0 if v != v else v * 100, -32767, 32767) for v in _velocity(vehicle_link, now)]
     course = 0xFFFF
     if is_["heading_rad"] is not None:
-        course = _within(math.degrees(vehicle_link.places.yaw_rad(is_["heading_rad"])) % 360 * 100, 0, 35999)
+        course = _within(
+            math.degrees(vehicle_link.coordinates.yaw_rad(is_["heading_rad"])) % 360 * 100, 0, 35999
+        )
     return mavlink.MAVLink_global_position_int_message(
         vehicle_link.time_ms(now), latitude, longitude, altitude, altitude, *speeds, course
     )
 
 
 def vfr_hud(vehicle_link: VehicleLink, now: Snapshot) -> Any:
+    """Speed, course and depth."""
     is_ = now.estimate
-    yaw = 0.0 if is_["heading_rad"] is None else vehicle_link.places.yaw_rad(is_["heading_rad"])
+    yaw = 0.0 if is_["heading_rad"] is None else vehicle_link.coordinates.yaw_rad(is_["heading_rad"])
     speed = _number(is_["speed_m_s"])
     course = _within(math.degrees(yaw) % 360, 0, 359)
     return mavlink.MAVLink_vfr_hud_message(
@@ -124,7 +132,7 @@ def vfr_hud(vehicle_link: VehicleLink, now: Snapshot) -> Any:
 
 
 def scaled_pressure(vehicle_link: VehicleLink, now: Snapshot) -> Any:
-    """The depth as the pressure it comes from, in fresh water."""
+    """The pressure of the depth, in fresh water."""
     depth_m = now.estimate["depth_m"]
     if depth_m is None:
         return None
@@ -135,6 +143,7 @@ def scaled_pressure(vehicle_link: VehicleLink, now: Snapshot) -> Any:
 
 
 def battery_status(vehicle_link: VehicleLink, now: Snapshot) -> Any:
+    """The battery's voltage."""
     if now.battery_v is None:
         return None
     cells = [_within(now.battery_v * 1000, 0, 0xFFFE)] + [0xFFFF] * 9
@@ -144,21 +153,23 @@ def battery_status(vehicle_link: VehicleLink, now: Snapshot) -> Any:
 
 def home_position(vehicle_link: VehicleLink, now: Snapshot) -> Any:
     """The origin, at the surface."""
-    if vehicle_link.places.origin is None:
+    if vehicle_link.coordinates.origin is None:
         return None
-    latitude, longitude = vehicle_link.places.origin
+    latitude, longitude = vehicle_link.coordinates.origin
     place = round(latitude * 1e7), round(longitude * 1e7), 0
     return mavlink.MAVLink_home_position_message(*place, 0, 0, 0, [1, 0, 0, 0], 0, 0, 0)
 
 
 def gps_global_origin(vehicle_link: VehicleLink, now: Snapshot) -> Any:
-    if vehicle_link.places.origin is None:
+    """The origin."""
+    if vehicle_link.coordinates.origin is None:
         return None
-    latitude, longitude = vehicle_link.places.origin
+    latitude, longitude = vehicle_link.coordinates.origin
     return mavlink.MAVLink_gps_global_origin_message(round(latitude * 1e7), round(longitude * 1e7), 0)
 
 
 def mission_current(vehicle_link: VehicleLink, now: Snapshot) -> Any:
+    """The current item of the mission."""
     plan = vehicle_link.plan
     if not plan.items:
         return mavlink.MAVLink_mission_current_message(0, 0, mavlink.MISSION_STATE_NO_MISSION, 0)
@@ -169,13 +180,14 @@ def mission_current(vehicle_link: VehicleLink, now: Snapshot) -> Any:
 
 
 def failsafes(vehicle_link: VehicleLink, now: Snapshot) -> Any:
-    """Which rows of the failsafe table are active, a bit each; what changes is told in words as well."""
+    """The active rules of the failsafe table, a bit each; a text reports changes too."""
     return mavlink.MAVLink_named_value_int_message(
-        vehicle_link.time_ms(now), b"failsafes", now.active & 0x7FFFFFFF
+        vehicle_link.time_ms(now), b"failsafes", now.active_rules & 0x7FFFFFFF
     )
 
 
 def autopilot_version(vehicle_link: VehicleLink, now: Snapshot) -> Any:
+    """Capabilities."""
     can = (
         mavlink.MAV_PROTOCOL_CAPABILITY_MISSION_INT
         | mavlink.MAV_PROTOCOL_CAPABILITY_COMMAND_INT
@@ -194,8 +206,8 @@ def autopilot_version(vehicle_link: VehicleLink, now: Snapshot) -> Any:
     )
 
 
-# By message: how often (a second; 0: when asked), and what says it.
-STREAMS: dict[int, tuple[float, Said]] = {
+# By message: rate in Hz (0: on request), and the function that makes it.
+STREAMS: dict[int, tuple[float, MakeMessage]] = {
     mavlink.MAVLINK_MSG_ID_HEARTBEAT: (1.0, heartbeat),
     mavlink.MAVLINK_MSG_ID_SYS_STATUS: (1.0, sys_status),
     mavlink.MAVLINK_MSG_ID_EXTENDED_SYS_STATE: (1.0, extended_sys_state),
@@ -214,43 +226,44 @@ STREAMS: dict[int, tuple[float, Said]] = {
 
 
 class Telemetry:
-    """One station's share of it: rates as it likes them."""
+    """Telemetry for one station, with its rates."""
 
     def __init__(self, vehicle_link: VehicleLink) -> None:
-        self._craft = vehicle_link
+        self._vehicle_link = vehicle_link
         self._every_s = {number: 1 / hz if hz else math.inf for number, (hz, _) in STREAMS.items()}
         self._due_s = dict.fromkeys(STREAMS, -math.inf)
 
     def due(self, now_s: float) -> list[Any]:
         """The messages to send now."""
-        snapshot = self._craft.snapshot
+        snapshot = self._vehicle_link.snapshot
         messages = []
         for number, every_s in self._every_s.items():
             if every_s < math.inf and now_s >= self._due_s[number]:
                 late = now_s > self._due_s[number] + every_s
                 self._due_s[number] = (now_s if late else self._due_s[number]) + every_s
-                message = STREAMS[number][1](self._craft, snapshot)
+                message = STREAMS[number][1](self._vehicle_link, snapshot)
                 if message is not None:
                     messages.append(message)
         return messages
 
     def once(self, number: int) -> Any:
-        """A message that was asked for; None if there is none, or nothing to tell in it."""
-        said = STREAMS.get(number)
-        return said and said[1](self._craft, self._craft.snapshot)
+        """A requested message; None if it is not supported or has no data."""
+        stream = STREAMS.get(number)
+        return stream and stream[1](self._vehicle_link, self._vehicle_link.snapshot)
 
     def knows(self, number: int) -> bool:
+        """True if the message is supported."""
         return number in STREAMS
 
     def interval_us(self, number: int) -> int:
-        """As MESSAGE_INTERVAL has it: -1 is never, 0 is not there."""
+        """The interval as in MESSAGE_INTERVAL: -1 is never, 0 is not supported."""
         if number not in STREAMS:
             return 0
         every_s = self._every_s[number]
         return -1 if every_s == math.inf else round(every_s * 1e6)
 
     def set_interval(self, number: int, interval_us: float) -> bool:
-        """0 is the usual rate, below it is never. A heartbeat does not stop."""
+        """Sets the interval; 0 is the default, negative is never, except for the heartbeat. False if not supported."""
         if number not in STREAMS or interval_us != interval_us:
             return False
         hz = STREAMS[number][0]
@@ -266,13 +279,13 @@ class Telemetry:
 
 
 def _velocity(vehicle_link: VehicleLink, now: Snapshot) -> tuple[float, float, float]:
-    """North, east, down."""
+    """North, east and down, m/s."""
     is_ = now.estimate
     ahead, port, heave = _number(is_["speed_m_s"]), is_["sway_m_s"] or 0.0, is_["heave_m_s"] or 0.0
     heading = _number(is_["heading_rad"])
     x = ahead * math.cos(heading) - port * math.sin(heading)
     y = ahead * math.sin(heading) + port * math.cos(heading)
-    north, east = vehicle_link.places.north_east(x, y)
+    north, east = vehicle_link.coordinates.north_east(x, y)
     return north, east, -heave
 
 

@@ -1,4 +1,4 @@
-"""Tables `param.NAME` of a vehicle file: which of its numbers may be set while it swims, within which range.
+"""Tables `param.NAME` of a vehicle file: numbers that may be set while the loop runs, and their ranges.
 
     [param.GAIT_FREQ]
     key = "control.frequency_max_hz"    # of this file; its value there is the default
@@ -6,12 +6,12 @@
     high = 3.0
     about = "fastest tail-beat"
 
-CPython only. `end_problem` is for `caudal check`: no value within a range may be refused.
+CPython only. `caudal check` uses `end_problem`: no value within a range may be refused.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -21,7 +21,10 @@ from caudal.hal.tables.types import Named, Number, Table
 from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
 from caudal.hal.vehicle_file.wording import did_you_mean, unit_of
 
-NAME = re.compile(r"[A-Z][A-Z0-9_]{0,15}")  # what MAVLink can carry
+if TYPE_CHECKING:
+    from caudal.onboard.tables.read import Settings
+
+NAME = re.compile(r"[A-Z][A-Z0-9_]{0,15}")  # as MAVLink allows
 MOST = 1000
 TABLES = (
     *("gait", "control", "estimate", "guidance", "failsafe", "surface", "sticks", "mission"),
@@ -33,16 +36,18 @@ Ends = Sequence[tuple["Param", float]]  # parameters with a value each
 
 
 class ParamTable(Table, kw_only=True, frozen=True):
+    """A number that may be set."""
+
     key: str
     low: Number
     high: Number
     about: Annotated[str, Meta(min_length=1, max_length=120)]
-    unit: Annotated[str, Meta(max_length=16)] | None = None  # without it, as the key's suffix says
-    armed: bool = True  # may it be set while the vehicle is armed
+    unit: Annotated[str, Meta(max_length=16)] | None = None  # without it, that of the key's suffix
+    armed: bool = True  # whether it may be set while the vehicle is armed
 
 
 class Param(Named, kw_only=True, frozen=True):
-    """A parameter as a loop has it. `places`: where its value stands in the settings, each with a factor."""
+    """A parameter as a loop has it. `places`: paths of its value in the settings, each with a factor."""
 
     key: str
     unit: str
@@ -52,11 +57,11 @@ class Param(Named, kw_only=True, frozen=True):
     about: str
     kind: Literal["int", "float"]
     armed: bool
-    live: bool  # a running loop can take it
+    live: bool  # whether a running loop takes it
     places: list[tuple[list[str | int], int]]
 
 
-def read(file: VehicleFile, settings: Any) -> list[Param]:
+def read(file: VehicleFile, settings: "Settings") -> list[Param]:
     """The parameters of the file, checked."""
     params: dict[str, ParamTable] = file.read("param", dict[str, ParamTable])
     if len(params) > MOST:
@@ -76,12 +81,12 @@ def read(file: VehicleFile, settings: Any) -> list[Param]:
     return found
 
 
-def _lowered(file: VehicleFile, name: str, param: ParamTable, settings: Any) -> Param:
+def _lowered(file: VehicleFile, name: str, param: ParamTable, settings: "Settings") -> Param:
     where = f"param.{name}"
     places = _places(file, f"{where}.key", param.key, settings)
     default = _look_up(settings, places[0][0])
     if isinstance(default, bool) or not isinstance(default, int | float):
-        raise file.error(f"{where}.key", f'"{param.key}" is no number; a parameter is one')
+        raise file.error(f"{where}.key", f'"{param.key}" is not a number; a parameter is one')
     kind: Literal["int", "float"] = "int" if isinstance(default, int) else "float"
     low, high = param.low, param.high
     if kind == "int" and not (low == int(low) and high == int(high)):
@@ -89,9 +94,9 @@ def _lowered(file: VehicleFile, name: str, param: ParamTable, settings: Any) -> 
     if low >= high:
         raise file.error(f"{where}.low", f"must be below high, {high:g}")
     if not low <= default <= high:
-        if not _told(file, param.key):
+        if not _overridden(file, param.key):
             raise file.error(where, f'"{param.key}" is {default:g}, outside {low:g} to {high:g}; change one')
-        low, high = min(low, default), max(high, default)  # who says --set means it
+        low, high = min(low, default), max(high, default)  # --set may exceed the range
     number: Callable[[float], float] = int if kind == "int" else float
     return Param(
         name=name,
@@ -108,18 +113,20 @@ def _lowered(file: VehicleFile, name: str, param: ParamTable, settings: Any) -> 
     )
 
 
-def is_live(key: str, settings: Any) -> bool:
-    """Can a loop that runs take it. A chain's plan is half a second of work: its numbers wait for the next start."""
+def is_live(key: str, settings: "Settings") -> bool:
+    """Whether a running loop takes it. A chain's plan takes half a second: its numbers wait for the next start."""
     return key.startswith("failsafe.") or settings.control.kind != "chain"
 
 
-def _told(file: VehicleFile, key: str) -> bool:
-    """Has --set, or a scenario's `set`, changed this key or the table it stands in."""
+def _overridden(file: VehicleFile, key: str) -> bool:
+    """Whether --set, or a scenario's `set`, has changed this key or a table that holds it."""
     return any(f"{key}.".startswith(f"{line.partition('=')[0].strip()}.") for line in file.overrides)
 
 
-def _places(file: VehicleFile, where: str, key: str, settings: Any) -> list[tuple[list[str | int], int]]:
-    """Where a key's value stands in the settings: the first is the value itself, others follow it by a factor."""
+def _places(
+    file: VehicleFile, where: str, key: str, settings: "Settings"
+) -> list[tuple[list[str | int], int]]:
+    """Paths of a key's value in the settings: the first is the value itself, others follow it by a factor."""
     parts = key.split(".")
     if parts[0] not in TABLES:
         problem = f'"{key}" is not in a table that may be tuned; these may: {", ".join(TABLES)}'
@@ -135,7 +142,7 @@ def _places(file: VehicleFile, where: str, key: str, settings: Any) -> list[tupl
         path.append(step)
         node = _into(node, step)
     places: list[tuple[list[str | int], int]] = [(path, 1)]
-    if key == "gait.frequency_hz":  # what `swim` beats at
+    if key == "gait.frequency_hz":  # the tail-beat of `swim`
         for name, scenario in file.tables.get("scenario", {}).items():
             if scenario["task"] == "swim":
                 backward = scenario.get("backward", False)
@@ -158,7 +165,7 @@ def _step(node: Any, part: str) -> str | int | None:
 
 def _keys(node: Any) -> list[str]:
     if isinstance(node, Struct):
-        return list(node.__struct_fields__)
+        return [key for key in (*node.__struct_fields__, node.__struct_config__.tag_field) if key]
     return list(node) if isinstance(node, dict) else []
 
 
@@ -166,17 +173,17 @@ def _into(node: Any, step: str | int) -> Any:
     return getattr(node, str(step)) if isinstance(node, Struct) else node[step]
 
 
-def _look_up(settings: Any, path: Sequence[str | int]) -> Any:
+def _look_up(settings: object, path: Sequence[str | int]) -> Any:
     for step in path:
         settings = _into(settings, step)
     return settings
 
 
 def end_problem(
-    file: VehicleFile, params: list[Param], read_again: Callable[[VehicleFile], Any]
+    file: VehicleFile, params: list[Param], read_again: Callable[[VehicleFile], "Settings"]
 ) -> VehicleFileError | None:
-    """Trial readings at the ends of the ranges, so that any two stand at either end together: what the file would
-    refuse, and what would be another number at the next start than in a loop that runs."""
+    """Reads the file with values at the ends of the ranges, each two of them at either end together. The error: the
+    file is refused, or a running loop would have other settings than the next start."""
     settings = read_again(file)
 
     def refused(ends: Ends) -> str | None:
@@ -191,7 +198,7 @@ def end_problem(
 
 
 def _fewest(ends: Ends, refused: Callable[[Ends], str | None]) -> Ends:
-    """Whose fault it is: parts are left out, ever smaller ones, as long as what is left is refused."""
+    """The parameters at fault: leaves out ever smaller parts, as long as the rest is refused."""
     size = len(ends)
     while size > 1:
         size = (size + 1) // 2
@@ -223,12 +230,10 @@ def _middle(param: Param) -> float:
 
 def _refused(
     file: VehicleFile,
-    settings: Any,
+    settings: "Settings",
     ends: Ends,
-    read_again: Callable[[VehicleFile], Any],
+    read_again: Callable[[VehicleFile], "Settings"],
 ) -> str | None:
-    from caudal.onboard.params.update import changed  # which reads no file
-
     try:
         found = read_again(with_values(file, settings, ends))
     except VehicleFileError as error:
@@ -236,11 +241,11 @@ def _refused(
     for param, value in ends:
         settings = changed(settings, param, value)
     if replace(found, params=[]) != replace(settings, params=[]):
-        return "it would change other settings, too; it cannot be tuned"
+        return "it would change other settings, too; it cannot be a parameter"
     return None
 
 
-def with_values(file: VehicleFile, settings: Any, ends: Ends) -> VehicleFile:
+def with_values(file: VehicleFile, settings: "Settings", ends: Ends) -> VehicleFile:
     """The file with other values; tables and lists that it leaves to their defaults are made for them."""
     tables = msgspec.json.decode(msgspec.json.encode(file.tables))
     lines = []
@@ -256,3 +261,21 @@ def with_values(file: VehicleFile, settings: Any, ends: Ends) -> VehicleFile:
         node[int(parts[-1]) if isinstance(node, list) else parts[-1]] = value
         lines.append(f"{param.key}={value}")
     return VehicleFile(file.label, file.text, [*file.overrides, *lines], tables)
+
+
+def changed(settings: "Settings", param: Param, value: float) -> "Settings":
+    """The settings with another value of a parameter; tables without it are shared, not copied."""
+    for path, factor in param.places:
+        settings = _with(settings, path, value if factor == 1 else factor * value)
+    return settings
+
+
+def _with(node: Any, path: Sequence[str | int], value: float) -> Any:
+    if not path:
+        return value
+    key, rest = path[0], path[1:]
+    if isinstance(node, Struct):
+        return replace(node, **{str(key): _with(getattr(node, str(key)), rest, value)})
+    if isinstance(node, list):
+        return [_with(entry, rest, value) if k == key else entry for k, entry in enumerate(node)]
+    return {**node, key: _with(node[key], rest, value)}

@@ -40,6 +40,7 @@ from caudal.onboard.tables.thrusters import (
     Follow,
     FollowTask,
     HoldTask,
+    LoopPoseTask,
     ManualTask,
     PilotTask,
     Wrench,
@@ -61,7 +62,7 @@ ScenarioTask = (
 )
 # The same as a loop has them.
 LoopControl = TailControl | UndulateControl | Wrench | Chain
-Scenario = Schedule | Wander | Track | Pursue | HoldTask | Follow | ManualTask | PilotTask | AimsTask
+Scenario = Schedule | Wander | Track | Pursue | LoopPoseTask | AimsTask
 
 
 class Stack(Table, kw_only=True, frozen=True):

@@ -149,6 +149,7 @@ class PilotTask(_PoseTask, tag="pilot", kw_only=True, frozen=True):
 
 POSE_TASKS = (HoldTask, FollowTask, ManualTask, PilotTask)
 PoseTask = HoldTask | FollowTask | ManualTask | PilotTask
+LoopPoseTask = HoldTask | Follow | ManualTask | PilotTask  # the same as a loop has them
 
 
 def control_problems(

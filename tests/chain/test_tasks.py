@@ -55,7 +55,7 @@ def test_task_demands_nothing_at_rest_where_its_reference_starts(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_task_error_falls_along_its_demand(kind):
+def test_task_error_decreases_along_its_demand(kind):
     rng = np.random.default_rng(2)
     for _ in range(20):
         chain, task = arm.chain(), task_of(kind)

@@ -1,4 +1,4 @@
-"""`caudal bench plant`: figures of the tree engine and its peers. How fast they are is not tested here."""
+"""`caudal bench plant`: figures of the tree engine and of other engines; speed itself is not tested."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The commands as a user types them."""
+"""The commands as a user types them: output, exit codes, errors and interruptions."""
 
 import csv
 import json

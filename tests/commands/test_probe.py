@@ -197,6 +197,9 @@ def test_identify_never_writes_to_addresses_without_known_chips():
         def read(self, count: int) -> bytes:
             return b"\xff" * count
 
+        def power_cycle(self) -> None:
+            pass
+
     for address in (0x20, 0x38, 0x50, 0x60, 0x68, 0x70):
         smbus = EmulatedSMBus({address: PortExpander(lambda: 0, address)}, lambda us: None)
         assert identify(I2cBus(lambda smbus=smbus: smbus, "bus"), address) is None

@@ -1,4 +1,4 @@
-"""`--on pi`: the loop on a vehicle's own computer: one without a single chip, then emulated ones in real time."""
+"""`--on pi`: the loop on a vehicle's own computer: without a single chip, then with emulated ones in real time."""
 
 import json
 import os

@@ -18,7 +18,7 @@ def cross(a, b):
 
 
 class Truth:
-    """The vehicle of the tests; every number can be changed."""
+    """The vehicle of the tests; every number may be changed."""
 
     def __init__(self):
         self.inertia = np.diag([28.0, 40.0, 48.0, 0.9, 1.2, 1.6])

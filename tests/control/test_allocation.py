@@ -1,4 +1,4 @@
-"""From a wrench to thruster forces: exact where it can be, as large as it can be in the same direction where not."""
+"""Control allocation: the wrench exactly, or as large as possible in its direction."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def allocation(thrusters):
 
 
 def largest_share(thrusters, wrench):
-    """The most of a wrench that any forces within the limits make, by linear programming."""
+    """The largest possible share of a wrench within the limits, by linear programming."""
     b, n = np.array(thruster_matrix(thrusters)), len(thrusters)
     found = linprog(
         [0.0] * n + [-1.0],
@@ -45,7 +45,7 @@ def largest_share(thrusters, wrench):
     return found.x[-1]
 
 
-def test_the_matrix_has_each_thrusters_axis_and_its_moment():
+def test_thruster_matrix_has_each_axis_and_its_moment():
     b = np.array(thruster_matrix(VEHICLE))
     for k, thruster in enumerate(VEHICLE):
         axis = np.array(thruster.axis) / np.linalg.norm(thruster.axis)
@@ -54,7 +54,7 @@ def test_the_matrix_has_each_thrusters_axis_and_its_moment():
 
 @pytest.mark.parametrize("thrusters", [VEHICLE, EIGHT], ids=["seven", "eight"])
 @given(wrench=wrenches)
-def test_forces_stay_within_limits_and_keep_the_wrenchs_direction(thrusters, wrench):
+def test_allocation_stays_within_limits_and_keeps_the_direction(thrusters, wrench):
     thrust = allocation(thrusters)
     force = np.array(thrust.forces(wrench))
     assert (force >= LOW - 1e-9).all() and (force <= HIGH + 1e-9).all()
@@ -67,13 +67,13 @@ def test_forces_stay_within_limits_and_keep_the_wrenchs_direction(thrusters, wre
 
 @settings(max_examples=60, deadline=None)
 @given(wrench=wrenches)
-def test_no_forces_within_the_limits_make_more_of_a_wrench(wrench):
+def test_allocation_gives_the_largest_possible_share(wrench):
     thrust = allocation(VEHICLE)
     thrust.forces(wrench)
     assert thrust.share == pytest.approx(largest_share(VEHICLE, wrench), rel=1e-4, abs=1e-6)
 
 
-def test_the_null_space_is_used_before_the_wrench_is_cut():
+def test_allocation_uses_the_null_space_before_it_scales_the_wrench():
     thrust = allocation(VEHICLE)
     least_effort = np.linalg.pinv(np.array(thrust.b))
     cut = [
@@ -81,16 +81,16 @@ def test_the_null_space_is_used_before_the_wrench_is_cut():
         for wrench in np.random.default_rng(1).uniform(-1, 1, (200, 6)) * [80, 80, 60, 2, 3, 20]
         if max(least_effort @ wrench / HIGH) > 1 and thrust.forces(wrench) is not None and thrust.share == 1.0
     ]
-    assert cut, "some wrenches are within reach only off the forces of least effort"
+    assert cut, "some wrenches are within reach, but not by the forces of least effort"
 
 
-def test_with_fewer_than_six_directions_it_makes_what_it_can():
+def test_allocation_of_rank_below_six_is_least_squares():
     thrust = allocation(VEHICLE[:4])  # level ones alone
     made = np.array(thrust.b) @ thrust.forces([10.0, 5.0, 8.0, 0.0, 0.0, 1.0])
     assert made[[0, 1, 5]] == pytest.approx([10.0, 5.0, 1.0], abs=1e-3) and made[2] == 0.0
 
 
-def test_through_whole_microseconds_a_saturated_wrench_keeps_its_direction_within_a_degree():
+def test_saturated_wrench_through_pulses_keeps_its_direction():
     settings = open_vehicle("rov").settings
     board = build_board(settings, None, 50)
     limits = [[actuator.low / ONE for actuator in board.actuators], [a.high / ONE for a in board.actuators]]
@@ -110,7 +110,7 @@ def test_through_whole_microseconds_a_saturated_wrench_keeps_its_direction_withi
 @pytest.mark.parametrize("dead", range(7))
 @given(wrench=wrenches)
 @settings(max_examples=30)
-def test_a_dropped_thruster_gets_nothing_and_the_others_do_what_they_can(dead, wrench):
+def test_allocation_gives_a_dropped_thruster_no_force(dead, wrench):
     thrust = allocation(VEHICLE)
     thrust.drop([k == dead for k in range(7)])
     force = np.array(thrust.forces(wrench))
@@ -122,7 +122,7 @@ def test_a_dropped_thruster_gets_nothing_and_the_others_do_what_they_can(dead, w
     assert np.array(thrust.b) @ force == pytest.approx(thrust.share * nearest, rel=1e-4, abs=1e-3)
 
 
-def test_a_thruster_that_comes_back_is_as_if_it_had_never_gone():
+def test_allocation_uses_a_thruster_that_is_dropped_no_longer():
     thrust, wrench = allocation(VEHICLE), (20.0, -8.0, 5.0, 0.5, 0.2, 1.0)
     before = list(thrust.forces(wrench))
     thrust.drop([k == 3 for k in range(7)])

@@ -61,7 +61,7 @@ def steady(source: str, frequency_hz: float, amplitude: float = 1.0, turn_rad: f
     return gait
 
 
-def test_one_word_of_the_vehicle_file_chooses_table_or_oscillators():
+def test_gait_source_chooses_table_or_oscillators():
     for word, kind in (("table", TableGait), ("cpg", CpgGait)):
         vehicle = settings(f'gait.source="{word}"')
         assert type(build_gait(vehicle.gait, build_board(vehicle, None, RATE_HZ), RATE_HZ)) is kind
@@ -130,7 +130,7 @@ def final_steady(gait, ticks: int) -> list[list[float]]:
 
 
 @pytest.mark.parametrize("name", SWITCHES)
-def test_no_switch_kicks_a_joint_at_any_phase_of_the_beat(name):
+def test_switch_does_not_jerk_a_joint_at_any_phase_of_the_beat(name):
     worst = 0.0
     for phase in range(PHASES):
         gait, angles = switched(name, phase)
@@ -159,7 +159,7 @@ def settled_after_s(name: str) -> float:
 
 
 @pytest.mark.parametrize("name", SWITCHES)
-def test_every_switch_has_settled_after_1_3_s_at_any_phase_of_the_beat(name):
+def test_switch_settles_within_1_3_s_at_any_phase_of_the_beat(name):
     assert 0.2 < settled_after_s(name) <= SETTLE_S
 
 
@@ -206,7 +206,7 @@ def smaller(value):
 
 
 @pytest.mark.parametrize("source", ["table", "cpg"])
-def test_every_number_of_a_tick_fits_the_small_integers_of_a_32_bit_board(source):
+def test_numbers_of_a_tick_fit_small_integers_of_a_32_bit_board(source):
     gait = smaller(new_gait(source))
     gait.joints = list(JOINTS)
     top = SETTINGS.control
@@ -222,19 +222,19 @@ def wave() -> Wave:
     return Wave(GAIT.c1, GAIT.c2_per_m, GAIT.wavelength_m, GAIT.links_m)
 
 
-def test_every_joint_of_the_table_lies_on_the_curve():
+def test_joints_of_the_table_lie_on_the_curve():
     for rows in (4, 18, GAIT.rows):
         assert node_error_m(wave(), wave().table(rows)) < 1e-9
 
 
-def test_eighteen_rows_keep_the_joints_within_0_6_mm_of_the_curve():
+def test_table_of_18_rows_keeps_joints_within_0_6_mm_of_the_curve():
     error_m = lateral_error_m(wave(), wave().table(18))
     print(f"18 rows: joints {error_m * 1e3:.3f} mm off the curve sideways at most")
     assert error_m < 0.6e-3
     assert lateral_error_m(wave(), wave().table(36)) < error_m  # more rows, nearer
 
 
-def test_straight_links_stray_from_the_curve_by_less_than_3_mm():
+def test_straight_links_stay_within_3_mm_of_the_curve():
     error_m = chord_error_m(wave())
     print(f"links stray {error_m * 1e3:.3f} mm from the curve at most")
     assert 0 < error_m < 3e-3

@@ -78,7 +78,7 @@ def found(swum):
 # The model ----------------------------------------------------------------------------------------------------
 
 
-def test_the_model_accelerates_as_an_independent_simulation_does():
+def test_identified_model_agrees_with_an_independent_simulation():
     truth = Truth().ready()
     truth.quadratic, truth.lead_n_m = np.array([5.0, 6.0, 7.0, 0.1, 0.2, 0.3]), 0.4
     model = Matrices(truth.inertia, truth.drag, truth.quadratic, -2.0, 4.0, 0.4)
@@ -90,7 +90,7 @@ def test_the_model_accelerates_as_an_independent_simulation_does():
 
 
 @pytest.mark.parametrize(("rows", "names"), [(LEVEL, LEVEL_SETS["quadratic"]), (ALL, ALL_SETS["quadratic"])])
-def test_the_regressor_gives_back_the_wrench_that_moved_the_model(rows, names):
+def test_regressor_gives_the_wrench_that_moved_the_model(rows, names):
     rng = np.random.default_rng(2)
     values = dict(zip(names, rng.uniform(0.1, 1.0, len(names)), strict=True))
     values |= {name: 10 + value for name, value in values.items() if name[0] == "m" and name[1] == name[2]}
@@ -109,7 +109,7 @@ def test_the_regressor_gives_back_the_wrench_that_moved_the_model(rows, names):
 # Curves -------------------------------------------------------------------------------------------------------
 
 
-def test_smoothing_finds_the_noise_of_each_sensor_and_a_gyros_bias(swum):
+def test_smoothing_finds_the_noise_of_sensors_and_the_gyro_bias(swum):
     _, states, wrenches, sensors = swum
     readings = motion(states, wrenches, sensors).readings
     curve = fit_curve([Source(readings["heading"], 0), Source(readings["turn_rate"], 1)], 0.0, 200.0)
@@ -120,7 +120,7 @@ def test_smoothing_finds_the_noise_of_each_sensor_and_a_gyros_bias(swum):
     assert np.sqrt(np.mean(off**2)) < 1.5 * curve.error[0] < 1e-3
 
 
-def test_readings_far_off_are_left_out_and_counted(swum):
+def test_outliers_are_left_out_and_counted(swum):
     _, states, wrenches, sensors = swum
     recorded = motion(states[:2400], wrenches[:2400], sensors)
     spoilt = recorded.readings["x"].value.copy()
@@ -137,14 +137,14 @@ def test_inertia_and_drag_are_found_from_noisy_readings(found, swum):
     assert_within(found, swum[0], DIAGONALS | {"m26": 0.2})
 
 
-def test_model_predicts_a_run_it_was_not_fitted_to(found):
+def test_identified_model_predicts_another_run(found):
     sensors = Sensors(7, 5600)
     states, wrenches = swim(Truth(), 140.0, seed=5, sensors=sensors)
     r2 = predict(found.model, track(motion(states, wrenches, sensors)), LEVEL).r2
     assert set(r2) == {"surge", "sway", "heave", "yaw"} and min(r2.values()) > 0.98
 
 
-def test_a_camera_that_takes_its_time_makes_no_vehicle_heavier(swum):
+def test_camera_delay_does_not_change_the_inertia(swum):
     truth, states, wrenches, sensors = swum
     recorded = motion(states, wrenches, sensors)
     for name in ("x", "y"):
@@ -155,7 +155,7 @@ def test_a_camera_that_takes_its_time_makes_no_vehicle_heavier(swum):
     assert_within(late, truth, DIAGONALS)
 
 
-def test_standard_errors_hold_where_pushes_are_not_recorded():
+def test_standard_errors_hold_with_unrecorded_disturbances():
     truth, inside, outside = Truth(), 0, []
     for seed in range(3):
         sensors = Sensors(seed, 5600)
@@ -169,14 +169,14 @@ def test_standard_errors_hold_where_pushes_are_not_recorded():
     assert inside / (inside + len(outside)) > 0.88, outside  # of about 60: 95 in 100, less two deviations
 
 
-def test_roll_and_pitch_inertia_are_found_where_they_are_excited():
+def test_roll_and_pitch_inertia_are_found_when_excited():
     truth, sensors = Truth(), Sensors(3, 5600)
     states, wrenches = swim(truth, 140.0, tilt=0.15, sensors=sensors)
     result = identify([track(motion(states, wrenches, sensors))], GUESS, freedoms=6)
     assert_within(result, truth, {"m44": 0.1, "m55": 0.1, "righting": 0.03} | DIAGONALS)
 
 
-def test_quadratic_drag_is_found_in_addition_to_the_linear():
+def test_quadratic_drag_is_found_together_with_linear_drag():
     truth, sensors = Truth(), Sensors(4, 5600)
     truth.quadratic = np.array([15.0, 25.0, 30.0, 0.0, 0.0, 1.5])
     states, wrenches = swim(truth, 140.0, sensors=sensors)
@@ -187,7 +187,7 @@ def test_quadratic_drag_is_found_in_addition_to_the_linear():
 # What cannot be found -----------------------------------------------------------------------------------------
 
 
-def test_a_freedom_that_did_not_move_is_named_and_kept_as_it_was(swum):
+def test_degree_of_freedom_without_motion_is_named_and_not_changed(swum):
     _, states, wrenches, sensors = swum
     one = track(motion(states[:1560], wrenches[:1560], sensors))  # surge alone, the first fifth
     assert {"m22", "m66", "d22", "d66"} <= set(not_excited([one], LEVEL_SETS["linear"]))
@@ -197,7 +197,7 @@ def test_a_freedom_that_did_not_move_is_named_and_kept_as_it_was(swum):
     assert "m11" in {found.name for found in result.found}
 
 
-def test_a_run_without_excitation_is_refused_with_the_names_of_what_it_lacks():
+def test_run_without_excitation_is_refused_with_what_it_lacks():
     truth, sensors = Truth(), Sensors(5, 1600)
     truth.net_weight_n = 0.0  # or it would begin by rising
     states, wrenches = swim(truth, 40.0, lively=0.0, sensors=sensors)
@@ -205,7 +205,7 @@ def test_a_run_without_excitation_is_refused_with_the_names_of_what_it_lacks():
         identify([track(motion(states, wrenches, sensors))], GUESS)
 
 
-def test_least_squares_never_gives_an_inertia_that_no_body_has(swum):
+def test_least_squares_gives_a_physical_inertia(swum):
     _, states, wrenches, sensors = swum
     wrong = track(motion(states, -wrenches, sensors))  # thrusters taken for their opposites
     squares = solve([wrong], LEVEL_SETS["linear"], LEVEL, GUESS)

@@ -1,4 +1,4 @@
-"""The filters of a pose, written out by hand: against the same filter in matrices, and against their own noise."""
+"""The Kalman filters of a pose: compared with the same filter in matrices, and with their own noise."""
 
 import math
 
@@ -28,7 +28,7 @@ def matrix_axis(drag_per_s):
     return f, q
 
 
-def test_an_axis_is_the_textbook_filter():
+def test_axis_agrees_with_the_filter_in_matrices():
     rng = np.random.default_rng(3)
     axis = Axis(NOISE, 0.003, 0.8, DT)
     axis.start(1.0)
@@ -55,7 +55,7 @@ def test_an_axis_is_the_textbook_filter():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_innovations_of_a_modelled_motion_are_within_their_bounds(seed):
+def test_innovations_of_modelled_motion_are_within_their_bounds(seed):
     rng = np.random.default_rng(seed)
     f, q = matrix_axis(0.8)
     x = np.array([0.0, 0.0, rng.normal(0, NOISE.push_m_s2)])
@@ -71,7 +71,7 @@ def test_innovations_of_a_modelled_motion_are_within_their_bounds(seed):
     assert 0.94 < np.mean(inside) < 0.96
 
 
-def test_outlier_is_rejected_and_a_lasting_new_position_accepted():
+def test_axis_rejects_an_outlier_but_restarts_after_many():
     axis = Axis(NOISE, 0.003, 0.8, DT)
     axis.start(0.0)
     for _ in range(50):
@@ -86,7 +86,7 @@ def test_outlier_is_rejected_and_a_lasting_new_position_accepted():
     assert axis.position_m == pytest.approx(1.0, abs=0.01)
 
 
-def test_a_gyros_bias_is_found_and_the_heading_goes_round():
+def test_angle_finds_the_gyro_bias_through_whole_turns():
     rng = np.random.default_rng(0)
     angle = Angle(0.005, 0.004, 1e-4, DT)
     heading, inside = 3.0, []

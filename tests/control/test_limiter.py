@@ -1,4 +1,4 @@
-"""The output limiter, for any commands: outputs are integers or off, within limits, within slew."""
+"""The output limiter at any command: outputs are integers or off, within limits and slew."""
 
 import math
 from types import SimpleNamespace
@@ -94,7 +94,7 @@ def ticks(draw):
 
 @given(st.lists(rows(), max_size=4), ticks())
 @settings(max_examples=150)
-def test_outputs_stay_within_limits_and_slew_for_any_commands_and_rules(failsafes, sequence):
+def test_outputs_keep_limits_and_slew_at_any_command_and_failsafe(failsafes, sequence):
     driver = OneSensor()
     board = build_board(channels(), driver, RATE_HZ)
     board.actuators[2].map.stays = False  # as a thruster's: off is no force
@@ -128,7 +128,7 @@ def test_outputs_stay_within_limits_and_slew_for_any_commands_and_rules(failsafe
 
 
 @given(st.integers(-2 * ONE, 2 * ONE))
-def test_a_command_held_long_enough_is_reached_or_its_limit_is(command):
+def test_held_command_or_its_limit_is_reached(command):
     board = build_board(channels(), OneSensor(), RATE_HZ)
     limiter = OutputLimiter(board, RATE_HZ)
     state = State(board, 10_000)

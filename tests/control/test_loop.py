@@ -75,7 +75,7 @@ def count_of(kind, sensor, dice):
 @pytest.mark.parametrize("scenario", ["pool", "track", "pursue", "cruise"])
 @given(sequence=segments())
 @settings(max_examples=25, deadline=None)
-def test_no_sequence_of_readings_breaks_the_loop_or_its_limits(scenario, sequence):
+def test_loop_and_its_limits_hold_at_any_sequence_of_readings(scenario, sequence):
     driver = AnyDriver()
     loop = build_loop(SETTINGS, SETTINGS.scenarios[scenario], driver)
     armed_at = len(sequence) % 3 * 20  # ticks; nothing may move before
@@ -108,7 +108,7 @@ def test_no_sequence_of_readings_breaks_the_loop_or_its_limits(scenario, sequenc
 
 @pytest.mark.parametrize("scenario", ["pool", "track"])
 @pytest.mark.parametrize("lost", VITAL)
-def test_a_lost_heading_puts_every_actuator_into_its_safe_state_and_its_return_swims_on(scenario, lost):
+def test_lost_heading_sends_the_safe_state_until_it_returns(scenario, lost):
     driver = AnyDriver()
     loop = build_loop(SETTINGS, SETTINGS.scenarios[scenario], driver)
     loop.arm()
@@ -131,7 +131,7 @@ def test_a_lost_heading_puts_every_actuator_into_its_safe_state_and_its_return_s
 
 
 @pytest.mark.parametrize("scenario", ["pool", "track", "pursue", "cruise"])
-def test_the_same_readings_give_the_same_commands_to_the_bit(scenario):
+def test_same_readings_give_the_same_commands_to_the_bit(scenario):
     histories = []
     for _ in range(2):
         driver = AnyDriver()

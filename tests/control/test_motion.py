@@ -1,4 +1,4 @@
-"""The controller's model of a vehicle with thrusters, against the one identification fits and against numpy."""
+"""The rigid-body model, compared with that of the identification and with numpy."""
 
 import numpy as np
 from hypothesis import given
@@ -29,8 +29,8 @@ def vehicle(seed):
 
 
 @given(st.integers(0, 10_000))
-def test_it_says_what_the_identified_model_says(seed):
-    motion, values = vehicle(seed)
+def test_rigid_body_model_agrees_with_the_identified_model(seed):
+    model, values = vehicle(seed)
     rng = np.random.default_rng(seed + 1)
     v, a, (roll, pitch) = rng.normal(size=6), rng.normal(size=6), rng.uniform(-1, 1, 2)
     names = tuple(values)
@@ -39,7 +39,7 @@ def test_it_says_what_the_identified_model_says(seed):
     )
     wrench = y @ np.array([values[name] for name in names])
     out = [0.0] * 6
-    motion.accelerations(wrench, list(v), roll, pitch, out)
+    model.accelerations(wrench, list(v), roll, pitch, out)
     assert np.allclose(out, a, rtol=1e-9, atol=1e-9)
 
 
@@ -47,14 +47,14 @@ def test_it_says_what_the_identified_model_says(seed):
 def test_coriolis_forces_do_no_work(seed):
     values = vehicle(seed)[1]
     m = rigid_body_model.matrices({name: values[name] for name in rigid_body_model.INERTIA})
-    still = RigidBodyModel(ModelTable(inertia=m.inertia.tolist(), drag=[[0.0] * 6] * 6))
+    conservative = RigidBodyModel(ModelTable(inertia=m.inertia.tolist(), drag=[[0.0] * 6] * 6))
     v = np.random.default_rng(seed).normal(size=6)
     out = [0.0] * 6
-    still.load(list(v), 0.3, -0.2, out)
+    conservative.load(list(v), 0.3, -0.2, out)
     assert abs(v @ out) < 1e-12 * np.linalg.norm(m.inertia) * np.linalg.norm(v) ** 3
 
 
 @given(st.integers(0, 10_000))
-def test_matrices_are_inverted(seed):
+def test_inverse_times_matrix_is_the_identity(seed):
     a = np.random.default_rng(seed).normal(size=(6, 6)) + 3 * np.eye(6)
     assert np.allclose(inverse(a.tolist()) @ a, np.eye(6), atol=1e-8)

@@ -22,18 +22,18 @@ WRONG = {
 
 
 @pytest.mark.parametrize("override", WRONG)
-def test_what_does_not_fit_is_one_sentence(override):
+def test_wrong_thruster_table_is_refused_in_one_sentence(override):
     with pytest.raises(VehicleFileError) as error:
         open_vehicle("rov", [override])
     assert all(word in str(error.value) for word in WRONG[override]), str(error.value)
 
 
-def test_a_task_for_another_way_to_move_is_refused():
+def test_task_of_another_kind_of_control_is_refused():
     with pytest.raises(VehicleFileError, match=r"is not for a control\.kind"):
         open_vehicle("fish", ['scenario.cruise={task = "hold", about = "", duration_s = 1.0}'])
 
 
-def test_a_file_given_with_a_run_that_cannot_be_read_is_one_sentence(tmp_path, capsys):
+def test_unreadable_settings_file_is_refused_in_one_sentence(tmp_path, capsys):
     words = tmp_path / "words.toml"
     words.write_text("no toml at all")
     for path, expected in ((tmp_path / "none.toml", "No such file"), (words, "not a TOML file")):
@@ -42,7 +42,7 @@ def test_a_file_given_with_a_run_that_cannot_be_read_is_one_sentence(tmp_path, c
         assert expected in said and said.count("\n") == 1
 
 
-def test_a_file_given_with_a_run_sets_every_key_in_it(tmp_path, capsys):
+def test_settings_file_sets_every_key_in_it(tmp_path, capsys):
     keys = tmp_path / "keys.toml"
     keys.write_text(
         'about = "a \\"deep\\" one"\n[plant]\ndepth_m = 1.2\n[[world.tank.start]]\nx_m = 3.0\ny_m = 1.5\n'

@@ -1,9 +1,9 @@
 """Executes the blocks of a document in a folder of its own, and counts them.
 
 sh         a shell script; a line that ends in `# refused` must fail
-commands   one after the other, in a folder that also has links to the project's own; see here_and_elsewhere.py. One
-           that runs until it is stopped is started and stopped again: a view once its page is served, by Ctrl-C;
-           a run with ground stations once a station receives telemetry, by SIGTERM, as a service is.
+commands   one after the other, in a folder that also has links to the project's own; see here_and_elsewhere.py. A
+           command that runs until it is stopped is started and stopped again: a view once its page is served, by
+           Ctrl-C; a run with ground stations once a station receives telemetry, by SIGTERM, as a service is.
            Files that a command writes (OWN) must exist afterwards
 python     a program, or tests (def test_...), which pytest runs
 toml       a file, if its first line is a comment with a file's name; otherwise all of its keys must be keys of the

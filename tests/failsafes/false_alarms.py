@@ -39,13 +39,13 @@ class Judged:
 def swim(vehicle_name: str, scenario_name: str, seconds: float, seed: int) -> tuple[set[str], str]:
     """Names of those that were ever marked, and what the nearest to it came to."""
     vehicle, name, scenario = open_scenario(vehicle_name, [], scenario_name)
-    names = [actuator["name"] for actuator in vehicle.settings["actuators"]]
+    names = [actuator.name for actuator in vehicle.settings.actuators]
     judged = Judged()
     judged.watch()
     simulation = Simulation(vehicle, name, seed)
     simulation.arm()
     marked: set[str] = set()
-    for _ in range(round(min(seconds, scenario["duration_s"]) * vehicle.settings["rate_hz"])):
+    for _ in range(round(min(seconds, scenario.duration_s) * vehicle.settings.rate_hz)):
         simulation.step()
         for instance in simulation.instances:
             found = instance.loop.state.not_following
@@ -64,7 +64,7 @@ def main() -> int:
     args = words.parse_args()
     false = runs = 0
     for vehicle in args.vehicles or vehicles.names():
-        for scenario in open_vehicle(vehicle).settings["scenarios"]:
+        for scenario in open_vehicle(vehicle).settings.scenarios:
             for seed in range(1, args.seeds + 1):
                 marked, said = swim(vehicle, scenario, args.seconds, seed)
                 print(

@@ -41,7 +41,7 @@ class Bench:
 
     @property
     def rate_hz(self) -> int:
-        return self.vehicle.settings["rate_hz"]
+        return self.vehicle.settings.rate_hz
 
     def inject(self, *texts: str) -> None:
         """From the next tick on (tools/faults/kinds.py), until it is mended."""
@@ -59,10 +59,10 @@ class Bench:
         return next(row for row in self.loop.monitor.rules if row.name == name)
 
     def sensor(self, name: str) -> dict[str, Any]:
-        return next(s for s in self.vehicle.settings["sensors"] if s["name"] == name)
+        return next(s for s in self.vehicle.settings.sensors if s.name == name)
 
     def old_ticks(self, *names: str) -> int:
-        return max(round(self.sensor(name)["max_age_s"] * self.rate_hz) for name in names) + 1
+        return max(round(self.sensor(name).max_age_s * self.rate_hz) for name in names) + 1
 
     def close(self) -> None:
         self.simulation.safe()
@@ -222,8 +222,8 @@ def dead(actuator: str) -> dict[str, Any]:
 
 def found_ticks(bench: Bench, actuator: str, swing_s: float) -> int:
     """What the vehicle file says it takes to be found; before that it runs down, which takes some of its lags."""
-    settings = next(a for a in bench.vehicle.settings["actuators"] if a["name"] == actuator)
-    return round((settings["found_s"] + 3 * settings["lag_s"] + swing_s) * bench.rate_hz)
+    settings = next(a for a in bench.vehicle.settings.actuators if a.name == actuator)
+    return round((settings.found_s + 3 * settings.lag_s + swing_s) * bench.rate_hz)
 
 
 def no_number(bench: Bench) -> None:
@@ -249,8 +249,8 @@ def sticks_again(bench: Bench) -> None:
 
 def limit_ticks(row: str) -> Callable[[Bench], int]:
     def slack(bench: Bench) -> int:
-        settings = next(r for r in bench.vehicle.settings["failsafes"] if r["name"] == row)
-        return round(settings["limit_s"] * bench.rate_hz) + 1
+        settings = next(r for r in bench.vehicle.settings.failsafes if r.name == row)
+        return round(settings.limit_s * bench.rate_hz) + 1
 
     return slack
 

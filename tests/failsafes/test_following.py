@@ -1,4 +1,4 @@
-"""Actuators that do not follow, in the plant with its noise, are found by what is heard; and never one that does."""
+"""Actuators that do not follow are found from noisy feedback; those that follow are never marked."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the computer tells the loop of itself, from files as Linux has them."""
+"""The host monitor: temperature, voltage, storage and clock, from files as Linux has them."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Every row of the failsafe table, executed: in the plant, and over the wire."""
+"""Every failsafe rule, executed: in simulation, and over a HIL link."""
 
 import re
 import subprocess
@@ -88,7 +88,7 @@ def acts(bench: Bench, row) -> None:
         assert loop.board.outputs == loop.board.safe_outputs
     elif state.action in (SURFACE, DROP):
         assert state.mode == modes.SURFACE
-        for name, command in bench.vehicle.settings["surface"]["commands"]:
+        for name, command in bench.vehicle.settings.surface.commands:
             assert state.commands[loop.board.actuator(name)] == command
     elif state.action == HOLD:
         assert state.mode == modes.HOLD
@@ -116,7 +116,7 @@ def test_every_row_has_a_cause_and_every_vehicle_the_rows_that_its_parts_allow()
     assert sorted(CAUSES) == sorted(TABLE)
     rows = {}
     for name in vehicles.names():
-        rows[name] = [row["name"] for row in open_vehicle(name).settings["failsafes"]]
+        rows[name] = [row.name for row in open_vehicle(name).settings.failsafes]
         assert len(rows[name]) <= 30, f"{name}: more rows than a microcontroller's integer has bits"
     assert set().union(*rows.values()) >= set(TABLE)
     assert sorted(BENCHES) == sorted(counted.BENCHES)

@@ -14,7 +14,7 @@ FISH = ("fish", ("world.pool.vehicles=1",), "pool")
 ROV = ("rov", (), "station")
 SHALLOW = ("rov", ("failsafe.too_deep={high = 2.0}",), "station")
 HYBRID = ("hybrid", (), "mode1")
-TELL = PoseEstimator._tell
+PUBLISH = PoseEstimator._publish
 
 
 def violations(where, seconds: float, *faults: str) -> list[str]:
@@ -92,27 +92,27 @@ def test_check_finds_a_rule_that_treats_a_timed_out_sensor_as_read(verdict, faul
 
 
 def never_surprised(estimator, estimate):
-    TELL(estimator, estimate)
+    PUBLISH(estimator, estimate)
     estimate.x_nis = estimate.y_nis = estimate.depth_nis = estimate.heading_nis = None
 
 
 def always_surprised(estimator, estimate):
-    TELL(estimator, estimate)
+    PUBLISH(estimator, estimate)
     estimate.x_nis = 100.0
 
 
 def always_at_home(estimator, estimate):
-    TELL(estimator, estimate)
+    PUBLISH(estimator, estimate)
     estimate.x_m = None if estimate.x_m is None else 1.0
 
 
 def far_away(estimator, estimate):
-    TELL(estimator, estimate)
+    PUBLISH(estimator, estimate)
     estimate.x_m = None if estimate.x_m is None else 50.0
 
 
 def knows_what_it_never_read(estimator, estimate):
-    TELL(estimator, estimate)
+    PUBLISH(estimator, estimate)
     for field in Estimate.FIELDS:
         if getattr(estimate, field) is None and not field.endswith("nis"):
             setattr(estimate, field, 0.0)
@@ -130,7 +130,7 @@ def knows_what_it_never_read(estimator, estimate):
 )
 def test_check_finds_an_estimator_that_hides_its_errors(wrong, fault, seconds, said, monkeypatch):
     assert violations(ROV, seconds, fault) == []
-    monkeypatch.setattr(PoseEstimator, "_tell", wrong)
+    monkeypatch.setattr(PoseEstimator, "_publish", wrong)
     found = violations(ROV, seconds, fault)
     assert any(said in line for line in found), found
 

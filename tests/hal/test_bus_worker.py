@@ -79,7 +79,7 @@ def test_a_device_may_begin_ahead_of_its_period():
         (OSError(121, "Remote I/O error"), "Remote I/O error"),
         (OSError("no number"), "no number"),
         (ZeroDivisionError("a driver's mistake"), "ZeroDivisionError: a driver's mistake"),
-        ("end", "its work ended"),
+        ("end", "its generator ended"),
     ],
 )
 def test_a_device_that_fails_begins_afresh_and_says_why_once(failure, reason):

@@ -59,7 +59,7 @@ def test_a_chip_wired_for_another_address_is_refused():
 
 
 def test_calls_past_i2c_rdwr_are_refused_with_a_sentence(bench):
-    with pytest.raises(NotImplementedError, match="i2c_rdwr alone"):
+    with pytest.raises(NotImplementedError, match="has only i2c_rdwr"):
         bench.smbus.read_byte_data(0x28, 0)
 
 
@@ -157,8 +157,8 @@ def test_clearing_one_address_keeps_the_fault_at_another(bench):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("gremlin",), "there are nack, hang"),
-        (("nack", 0x55), "no chip at 0x55 .* 0x28, 0x40, 0x48"),
+        (("gremlin",), "it has nack, hang"),
+        (("nack", 0x55), "no chip at 0x55; there are chips at 0x28, 0x40, 0x48"),
     ],
 )
 def test_a_fault_that_cannot_be_is_refused_with_a_sentence(bench, words, sentence):

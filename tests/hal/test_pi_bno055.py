@@ -160,7 +160,7 @@ def test_an_error_that_the_chip_reports_is_named_with_its_number():
     rig.run(100)
     rig.chip.error = 3
     rig.run(50)
-    assert "says error 3 of itself" in rig.reason
+    assert "reports error 3" in rig.reason
     rig.chip.error = 0
     rig.run(900)
     assert rig.fresh() == COUNTS

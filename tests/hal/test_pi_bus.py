@@ -24,6 +24,9 @@ class Echo(Chip):
     def read(self, count: int) -> bytes:
         return self.heard[-1][:count].ljust(count, b"\xee")
 
+    def power_cycle(self) -> None:
+        pass
+
 
 class Failing:
     """An SMBus whose transfers end in an error."""

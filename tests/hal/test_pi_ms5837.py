@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caudal.hal.emulated.ms5837 import Ms5837
-from caudal.hal.pi.ms5837 import Depth, compensate, crc4, depth_mm, telling_words
+from caudal.hal.pi.ms5837 import Depth, check_words, compensate, crc4, depth_mm
 from caudal.hal.pi.slot import Slot
 from tests.hal.pi_bench import Bench, taken
 
@@ -84,14 +84,14 @@ def test_the_check_sum_sees_every_single_bit_but_its_own(prom, word, bit):
 
 
 @given(words, st.integers(0, 7), st.integers(0, 1))
-def test_the_telling_words_show_every_bit_that_sticks_if_any_word_does(prom, bit, level):
+def test_the_check_words_show_every_bit_that_sticks_if_any_word_does(prom, bit, level):
     def stuck(word):
         mask = 0x0101 << bit
         return word | mask if level else word & ~mask
 
-    shown = any(stuck(prom[i]) != prom[i] for i in telling_words(prom))
+    shown = any(stuck(prom[i]) != prom[i] for i in check_words(prom))
     assert shown == any(stuck(word) != word for word in prom)
-    assert telling_words(prom)[0] == 0
+    assert check_words(prom)[0] == 0
 
 
 def test_a_metre_of_water_is_a_metre():
@@ -156,7 +156,7 @@ def test_a_model_that_is_none_is_refused():
 def test_the_other_model_is_found_out(model, chip_model):
     rig = Rig(model, chip_model=chip_model)
     rig.run(100)
-    assert rig.reason == f"ms5837 at 0x76 is a {chip_model}, not a {model}; say so in the vehicle file"
+    assert rig.reason == f"ms5837 at 0x76 is a {chip_model}, not a {model}; correct the vehicle file"
     assert rig.depth.take() is None
 
 
@@ -165,7 +165,7 @@ def test_a_prom_that_does_not_fit_its_check_sum_is_named_with_both():
     rig.faults.set("identity", 0x76)
     rig.run(100)
     words = [word ^ 0x2040 for word in rig.chip.prom[:7]]
-    assert f"CRC is {crc4(words)} where it says {words[0] >> 12}" in rig.reason
+    assert f"CRC {crc4(words)}, not {words[0] >> 12}" in rig.reason
     assert rig.depth.take() is None
 
 
@@ -173,7 +173,7 @@ def test_a_line_that_is_always_high_shows_at_the_start_whatever_the_check_sum_sa
     rig = Rig()
     rig.chip._take = lambda now_us: 0x010101
     rig.run(50)
-    assert "asked nothing" in rig.reason
+    assert "responds without a conversion" in rig.reason
 
 
 def test_another_prom_than_at_first_is_not_believed_though_its_check_sum_is_right():
@@ -188,7 +188,7 @@ def test_a_data_line_that_is_held_low_is_no_sensor():
     rig = Rig()
     rig.chip.prom = (0,) * 8  # its check sum would be right
     rig.run(100)
-    assert "nothing in its PROM" in rig.reason
+    assert "empty PROM" in rig.reason
 
 
 @pytest.mark.parametrize("bit", range(8))

@@ -205,7 +205,7 @@ def test_numbers_of_a_line_go_to_their_slots_once():
     assert not rig.reason
 
 
-@pytest.mark.parametrize(("text", "said"), [(b"", "sent nothing"), (b"1,2\n", "bytes but no whole line")])
+@pytest.mark.parametrize(("text", "said"), [(b"", "sent nothing"), (b"1,2\n", "bytes but no complete line")])
 def test_a_line_without_numbers_for_a_second_is_named_and_opened_again(text, said):
     rig = LineRig()
     rig.type(b"1,2,3\n")

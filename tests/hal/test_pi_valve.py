@@ -1,4 +1,4 @@
-"""Valve currents (hal/pi/valve.py): the loop beside a coil that is made up, and on an emulated PCA9685."""
+"""Valve currents (hal/pi/valve.py): the current loop on a simulated coil, and on an emulated PCA9685."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The plant on one end of a wire, the controller on the other: the same commands as in one process, and safe."""
+"""Plant and controller on a HIL link: the same commands as in one process, and safe outputs when it fails."""
 
 import os
 import subprocess

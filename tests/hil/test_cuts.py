@@ -1,4 +1,4 @@
-"""The wire cut and mended: each end safe by its own judgement, and back without a jump of any joint."""
+"""A HIL link cut and repaired: each side goes safe by itself, and no joint jumps when it returns."""
 
 import socket
 import threading

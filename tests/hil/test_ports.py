@@ -1,4 +1,4 @@
-"""Both ends on ports of every form, pulled out and put in again, and each side started anew: it goes on by itself."""
+"""Both sides on ports of every form: after a cable is unplugged or a side restarted, the run continues."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""A noisy line delivers bytes and no frames: the controller's link times out."""
+"""A line with bytes but no frames: the controller's link timeout treats it as cut."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""The HIL link on CPython: laws that hold for all frames, and a noisy wire that never gets a wrong one through."""
+"""Frames of the HIL link on CPython: laws for all frames; noise never produces a wrong one."""
 
 import random
 from binascii import crc_hqx

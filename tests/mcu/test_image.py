@@ -71,9 +71,10 @@ def test_an_image_holds_what_its_scenario_loads_and_nothing_else(image):
     guided = {f"lib/caudal/onboard/guidance/{name}.mpy" for name in ("avoid", "decide", "detect", "tasks")}
     guided |= {
         "lib/caudal/onboard/core/angles.mpy",
+        "lib/caudal/onboard/estimate/channel.mpy",
         "lib/caudal/onboard/estimate/planar.mpy",
         "lib/caudal/onboard/control/swim_model.mpy",
-    }  # who decides has to know where it is
+    }  # decisions need the position
     assert pool - cruise == guided
     assert cruise - pool == {"lib/caudal/onboard/guidance/schedule.mpy"}
     assert (

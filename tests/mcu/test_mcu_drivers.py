@@ -1,4 +1,4 @@
-"""The drivers of a microcontroller's pins and buses (hal/mcu), each with a simulated device."""
+"""The drivers of a microcontroller's pins and buses (hal/mcu), on simulated devices."""
 
 import pytest
 

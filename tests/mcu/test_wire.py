@@ -1,4 +1,4 @@
-"""The HIL link on MicroPython: the same bytes as CPython's, and no heap."""
+"""Frames of the HIL link on MicroPython: the same bytes as CPython's, and no heap."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ def frames(runtime: str, *words: str) -> str:
     return done.stdout.strip()
 
 
-def test_micropython_and_cpython_send_the_same_bytes(micropython):
+def test_micropython_and_cpython_put_the_same_bytes_on_the_wire(micropython):
     line = frames(micropython, "bytes", "3000")
     print(line)
     assert line == frames(sys.executable, "bytes", "3000")

@@ -59,7 +59,7 @@ def kill_some(kills: int, folder: Path, seed: int = 1) -> dict[str, int]:
         child = os.fork()
         if child == 0:
             try:
-                live(loop, ParamStore(path, "rov", settings["params"]), told, start + 1)
+                live(loop, ParamStore(path, "rov", settings.params), told, start + 1)
             finally:
                 os._exit(1)
         while struct.unpack("<qq", told)[1] <= saved:  # the first is on the disk
@@ -70,7 +70,7 @@ def kill_some(kills: int, folder: Path, seed: int = 1) -> dict[str, int]:
         assert os.WIFSIGNALED(status), "it ended by itself"
         found["amid_a_write"] += path.with_name("rov.params.new").exists()
         last, saved = struct.unpack("<qq", told)
-        store = ParamStore(path, "rov", settings["params"])
+        store = ParamStore(path, "rov", settings.params)
         values = store.load()
         assert not store.notes and list(values) == [NAME], (store.notes, values)
         k = round((values[NAME] - 1) / STEP)

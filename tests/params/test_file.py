@@ -1,6 +1,8 @@
-"""Tables [param.NAME]: every wrong one is a sentence, and 300 of them are no trouble."""
+"""Tables [param.NAME]: each error is one sentence; 300 parameters work as well as one."""
 
 import pytest
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard.vehicles import read
@@ -22,9 +24,9 @@ BAD = {
     "no such row": ("X", "failsafe.moon.delay_s", 0.1, 2.0, 'no "failsafe.moon.delay_s"'),
     "of the plant": ("X", "plant.step_us", 0.1, 2.0, "is not in a table that may be tuned"),
     "of the loop": ("X", "loop.rate_hz", 10, 100, "is not in a table that may be tuned"),
-    "no number": ("X", "control.kind", 0.1, 2.0, "is no number"),
-    "a switch": ("X", "control.feed_forward", 0, 1, "is no number"),
-    "a table": ("X", "control.gains", 0.1, 2.0, "is no number"),
+    "no number": ("X", "control.kind", 0.1, 2.0, "is not a number"),
+    "a switch": ("X", "control.feed_forward", 0, 1, "is not a number"),
+    "a table": ("X", "control.gains", 0.1, 2.0, "is not a number"),
     "twice": ("X", "control.gains.yaw.kp", 0.1, 4.0, "is X's already"),
     "upside down": ("X", "control.leash_m", 2.0, 0.1, "must be below high"),
     "default outside": ("X", "control.gains.roll.ki", 0.1, 2.0, "is 0, outside 0.1 to 2"),
@@ -64,14 +66,15 @@ def test_a_range_that_would_be_refused_somewhere_is_found_by_check(kind):
 def test_who_says_set_means_it():
     """A value beyond the range from --set is no slip: the range then reaches to it."""
     file = VehicleFile.parse(ROV, "mine.toml", ["control.gains.yaw.kp=40.0"])
-    yaw = next(param for param in read(file)["params"] if param["name"] == "YAW_P")
-    assert (yaw["default"], yaw["low"], yaw["high"]) == (40.0, 0.2, 40.0)
+    yaw = next(param for param in read(file).params if param.name == "YAW_P")
+    assert (yaw.default, yaw.low, yaw.high) == (40.0, 0.2, 40.0)
 
 
 def leaves(node, above):
+    node = asdict(node) if isinstance(node, Struct) else node
     for key, value in node.items() if isinstance(node, dict) else enumerate(node):
-        named = value["name"] if isinstance(value, dict) and "name" in value else key
-        if isinstance(value, dict | list):
+        named = getattr(value, "name", key)
+        if isinstance(value, Struct | dict | list):
             yield from leaves(value, f"{above}.{named}")
         elif isinstance(value, int | float) and not isinstance(value, bool):
             yield f"{above}.{named}", value
@@ -92,8 +95,8 @@ OTHERS = (
 
 def many(settings):
     """Numbers of a vehicle that may move by a hundredth, as [param] tables."""
-    tables = {key: settings[key] for key in ("control", "estimate")}
-    tables |= {key: settings[f"{key}s"] for key in ("failsafe", "sensor", "actuator")}
+    tables = {"control": settings.control, "estimate": settings.estimate}
+    tables |= {key: getattr(settings, f"{key}s") for key in ("failsafe", "sensor", "actuator")}
     found = [pair for table in tables for pair in leaves(tables[table], table)]
     for k, (key, value) in enumerate(found):
         if not any(other in key for other in OTHERS):
@@ -106,17 +109,17 @@ def test_three_hundred_parameters_are_read_checked_loaded_and_set():
     bare = ROV[: ROV.index("[param]\n")] + ROV[ROV.index("[scenario.station]") :]
     lines = list(many(read(VehicleFile.parse(bare, "bare.toml"))))
     vehicle = read_vehicle(VehicleFile.parse(f"{bare}\n[param]\n{''.join(lines)}", "many.toml"))
-    params = vehicle.settings["params"]
+    params = vehicle.settings.params
     assert len(params) >= 300
     vehicle.try_params()
     loop = loop_of(vehicle.settings)
-    loop.send("load", [[param["name"], param["high"]] for param in params])
+    loop.send("load", [[param.name, param.high] for param in params])
     ticked(loop, 1)
     assert loop.taken[0][3] is None
-    assert loop.handler.params.differing() == {param["name"]: param["high"] for param in params}
+    assert loop.handler.params.differing() == {param.name: param.high for param in params}
     for at in range(0, len(params), 16):
         for param in params[at : at + 16]:
-            assert loop.send("set", param["name"], param["default"])
+            assert loop.send("set", param.name, param.default)
         ticked(loop, 1)
         assert all(refusal is None for _, _, _, refusal in loop.taken) and loop.taken
     assert loop.handler.params.differing() == {}

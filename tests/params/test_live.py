@@ -1,16 +1,16 @@
-"""A set takes effect in its tick as if the vehicle had been built so, and disturbs nothing that running has made."""
+"""A set parameter acts in its tick as if built so, and changes no state of the running loop."""
 
 import math
 
 import pytest
+from msgspec.structs import replace
 
 from caudal.hal.core.fixed_point import ONE
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard import vehicles
 from caudal.onboard.build import build_loop
 from caudal.onboard.params.hot_update import hot_update
-from caudal.onboard.params.update import changed
-from caudal.onboard.tables.params import with_values
+from caudal.onboard.tables.params import changed, with_values
 from tests.params.tuned import FOLDER, VEHICLES, Noise, loop_of, send, settings_of, ticked
 
 QUICK = [vehicle for vehicle in VEHICLES if vehicle != "hybrid"]  # whose plan takes half a second to build
@@ -25,14 +25,14 @@ def read_with(vehicle, param, value):
 @pytest.mark.parametrize("vehicle", QUICK)
 def test_a_parameter_loaded_in_the_first_tick_is_as_if_the_file_said_so(vehicle):
     settings = settings_of(vehicle)
-    for k, param in enumerate(settings["params"]):
+    for k, param in enumerate(settings.params):
         value = param["low" if k % 2 else "high"]
-        if value == param["default"]:
+        if value == param.default:
             value = param["high" if k % 2 else "low"]
         loop = loop_of(settings)
-        loop.send("load", [[param["name"], value]])
+        loop.send("load", [[param.name, value]])
         built = loop_of(read_with(vehicle, param, value))
-        assert ticked(loop, 25) == ticked(built, 25), param["name"]
+        assert ticked(loop, 25) == ticked(built, 25), param.name
 
 
 def test_a_chain_takes_what_was_kept_in_its_first_tick():
@@ -42,7 +42,7 @@ def test_a_chain_takes_what_was_kept_in_its_first_tick():
     param = loop.handler.params.about["POSTURE_EASE"]
     built = loop_of(read_with("hybrid", param, 30e3))
     assert ticked(loop, 12) == ticked(built, 12)
-    assert not param["live"]
+    assert not param.live
     before = ticked(loop, 3)
     assert (
         send(loop, "set", "POSTURE_EASE", 90e3) is None and loop.handler.params.value("POSTURE_EASE") == 90e3
@@ -54,19 +54,19 @@ def test_a_chain_takes_what_was_kept_in_its_first_tick():
 @pytest.mark.parametrize("vehicle", QUICK)
 def test_every_parameter_does_something_in_one_of_the_scenarios(vehicle):
     settings = settings_of(vehicle, *(["control.gaze=on"] if vehicle == "snake" else []))
-    scenarios = list(settings["scenarios"])
-    for param in settings["params"]:
-        value = param["low"] if param["low"] != param["default"] else param["high"]
+    scenarios = list(settings.scenarios)
+    for param in settings.params:
+        value = param.low if param.low != param.default else param.high
         other = changed(settings, param, value)
 
         def built(of, name):
-            return build_loop(dict(of, params=None), of["scenarios"][name], Noise(settings, 1))
+            return build_loop(replace(of, params=[]), of.scenarios[name], Noise(settings, 1))
 
         def acts(name, other=other, built=built):
             loops = built(settings, name), built(settings, name), built(other, name)
             return any([hot_update(*(vars(loop)[part] for loop in loops)) for part in PARTS])
 
-        assert any(acts(name) for name in scenarios), param["name"]
+        assert any(acts(name) for name in scenarios), param.name
 
 
 PARTS = ("board", "estimators", "monitor", "stages", "limiter")
@@ -78,9 +78,9 @@ def test_what_is_set_and_set_back_leaves_no_trace(vehicle):
     loop, untouched = loop_of(settings), loop_of(settings)
     for one in (loop, untouched):
         ticked(one, 60)
-    for param in settings["params"]:
-        for value in (param["low"], param["high"], param["default"]):
-            assert loop.handler.params.set(param["name"], value, False) is None
+    for param in settings.params:
+        for value in (param.low, param.high, param.default):
+            assert loop.handler.params.set(param.name, value, False) is None
     assert ticked(loop, 60) == ticked(untouched, 60)
 
 
@@ -111,19 +111,19 @@ def test_a_vehicles_sets_are_its_own():
 def test_a_wave_that_is_set_while_it_swims_glides(name, value):
     """No joint steps: whatever is set, none is faster than its beat and the pull of both its neighbours allow."""
     settings = settings_of("snake")
-    gait, loop = settings["gait"], loop_of(settings, "shells")
-    joints = [loop.board.actuator(joint) for joint in gait["joints"]]
+    gait, loop = settings.gait, loop_of(settings, "shells")
+    joints = [loop.board.actuator(joint) for joint in gait.joints]
     loop.arm()
     rows = [commands for commands, _, _, _ in ticked(loop, 600)]
     assert (
         max(abs(b[j] - a[j]) for a, b in zip(rows, rows[1:], strict=False) for j in joints) > 200
     )  # it swims
-    swing_rad = gait["amplitude_rad"] * math.exp(gait["growth_per_m"] * gait["places_m"][-1])
-    fastest_rad_s = swing_rad * (2 * math.pi * gait["frequency_hz"] + 2 * gait["coupling_per_s"])
+    swing_rad = gait.amplitude_rad * math.exp(gait.growth_per_m * gait.places_m[-1])
+    fastest_rad_s = swing_rad * (2 * math.pi * gait.frequency_hz + 2 * gait.coupling_per_s)
     loop.send("set", name, value)
     rows = rows[-1:] + [commands for commands, _, _, _ in ticked(loop, 300)]
     steps = [abs(b[j] - a[j]) / ONE for a, b in zip(rows, rows[1:], strict=False) for j in joints]
-    assert max(steps) <= fastest_rad_s / settings["rate_hz"]
+    assert max(steps) <= fastest_rad_s / settings.rate_hz
 
 
 def test_a_scenario_that_swims_at_the_gaits_frequency_swims_at_the_new_one():
@@ -151,7 +151,7 @@ def test_a_limit_counts_at_once_for_a_pilot_whose_stick_rests():
 def test_a_failsafes_threshold_is_set_and_its_count_goes_on():
     """A row that has been counting up to its delay goes on from there."""
     settings = settings_of("rov")
-    loop = build_loop(settings, settings["scenarios"]["station"], Noise(settings, 1))
+    loop = build_loop(settings, settings.scenarios["station"], Noise(settings, 1))
     row = next(row for row in loop.monitor.rules if row.name == "battery_low")
     index = loop.board.sensor("battery")
     loop.board.sensors[index].map.to_q20 = lambda count: 14 << 20  # a battery of 14 V

@@ -1,4 +1,4 @@
-"""Runs with parameters: sets are in the log and replay to the bit; whatever the store is like, the vehicle swims."""
+"""Runs with parameters: sets are logged and replay bit for bit; a broken store does not stop the vehicle."""
 
 import json
 import os
@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from msgspec.structs import replace
 
 from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
@@ -42,7 +43,7 @@ def test_a_run_with_sets_replays_to_the_bit(tmp_path, vehicle):
     scenario_name, sets = SETS[vehicle]
     opened, name, _ = open_scenario(vehicle, [], scenario_name)
     path, log = tmp_path / "kept.params", tmp_path / "run.mcap"
-    params = opened.settings["params"]
+    params = opened.settings.params
     first = sets.pop(0)
     ParamStore(path, vehicle, params).save(dict([first]))
     simulation = Simulation(opened, name, Args.seed)
@@ -84,7 +85,7 @@ def test_replay_sees_a_set_that_is_not_in_the_log(tmp_path):
 def a_store(folder, content: str | dict | None):
     path = folder / "rov.params"
     if isinstance(content, dict):
-        ParamStore(path, "rov", settings_of("rov")["params"]).save(content)
+        ParamStore(path, "rov", settings_of("rov").params).save(content)
     elif content is not None:
         path.write_text(content)
     return path
@@ -123,7 +124,7 @@ path = {str(caudal.folder / "rov.params")!r}
 tick = simulation.Own.tick
 def told(self, time_ns, late_us):
     if self.loop.ticks == 10:
-        self.loop.tell("set", "YAW_P", 5.0)
+        self.loop.send("set", "YAW_P", 5.0)
     tick(self, time_ns, late_us)
 simulation.Own.tick = told
 sys.exit(cli.main(["run", "rov", "--for", "1", "--params", path, "--log", "run.mcap", "--json"]))
@@ -150,7 +151,7 @@ def test_a_folder_that_may_not_be_written_is_no_reason_not_to_swim(caudal):
     refused = caudal("params", "rov", "YAW_P=3", "--params", "/sys/rov.params")
     assert (
         refused.returncode == 2
-        and "parameters are not kept" in refused.stderr
+        and "parameters are not stored" in refused.stderr
         and refused.stderr.count("\n") == 1
     )
 
@@ -165,7 +166,7 @@ def test_a_pipe_or_a_folder_is_no_place_to_keep_them_and_no_reason_not_to_swim(c
             assert done.returncode == 2 and done.stderr.count("\n") == 1 and "regular file" in done.stderr
         done = caudal("run", "rov", "--for", "0.2", "--params", path, "--log", "run.mcap")
         told = [line for line in done.stderr.splitlines() if str(path) in line]
-        assert done.returncode == 0 and len(told) == 1 and "defaults count" in told[0]
+        assert done.returncode == 0 and len(told) == 1 and "defaults are used" in told[0]
     assert pipe.is_fifo() and folder.is_dir() and not list(folder.iterdir())
 
 
@@ -180,7 +181,7 @@ def test_a_plain_simulation_depends_on_nothing_in_a_home_folder(caudal):
 def test_the_vehicles_own_run_takes_what_was_kept(caudal):
     home = caudal.folder / "state" / "caudal"
     home.mkdir(parents=True)
-    ParamStore(home / "fish.params", "fish", settings_of("fish")["params"]).save({"BEAT_MAX": 2.5})
+    ParamStore(home / "fish.params", "fish", settings_of("fish").params).save({"BEAT_MAX": 2.5})
     done = caudal("run", "fish", "--on", "pi", "--for", "0.2", "--log", "pi.mcap")
     assert done.returncode == 0, done.stderr
     first = next(e.details for e in Log(caudal.folder / "pi.mcap").events if e.kind == "order")
@@ -221,9 +222,9 @@ def test_the_command_shows_sets_and_resets(caudal):
 
 
 def test_what_todays_vehicle_file_does_not_take_can_be_reset_by_name_or_with_all(caudal):
-    path, params = caudal.folder / "p", settings_of("rov")["params"]
-    wider = [{**param, "high": 100.0} for param in params if param["name"] == "YAW_P"]
-    another_days = [{**wider[0], "name": name} for name in ("OLD", "OLDER")] + wider
+    path, params = caudal.folder / "p", settings_of("rov").params
+    wider = [replace(param, high=100.0) for param in params if param.name == "YAW_P"]
+    another_days = [replace(wider[0], name=name) for name in ("OLD", "OLDER")] + wider
     store = ParamStore(path, "rov", another_days)
     store.save({"OLD": 3.0, "OLDER": 4.0, "YAW_P": 50.0})
     assert caudal("params", "rov", "--params", "p", "--reset", "OLD").returncode == 0

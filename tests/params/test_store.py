@@ -1,4 +1,4 @@
-"""What is kept comes back; what is wrong with a file, a disk or a folder is one sentence, and nothing else is lost."""
+"""Stored parameters return; a broken file, disk or folder gives one sentence, and nothing else is lost."""
 
 import json
 import os
@@ -10,14 +10,15 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from caudal.onboard.params.store import ParamStore, ParamWriter, StoreError
 from caudal.onboard.params.update import checked
 from tests.conftest import ROOT
 from tests.params.tuned import loop_of, send, settings_of
 
-PARAMS = settings_of("fish")["params"]
-ABOUT = {param["name"]: param for param in PARAMS}
+PARAMS = settings_of("fish").params
+ABOUT = {param.name: param for param in PARAMS}
 
 
 def a_store(path):
@@ -27,7 +28,7 @@ def a_store(path):
 @st.composite
 def sets(draw):
     names = draw(st.lists(st.sampled_from(sorted(ABOUT)), unique=True))
-    return {name: draw(st.floats(ABOUT[name]["low"], ABOUT[name]["high"])) for name in names}
+    return {name: draw(st.floats(ABOUT[name].low, ABOUT[name].high)) for name in names}
 
 
 @given(sets())
@@ -48,7 +49,7 @@ def test_a_set_is_taken_within_its_range_and_nowhere_else(name, value):
     before = {name: loop.handler.params.value(name) for name in loop.handler.params.names}
     refusal = loop.handler.params.set(name, value, False)
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    fits = name in ABOUT and number and ABOUT[name]["low"] <= value <= ABOUT[name]["high"]
+    fits = name in ABOUT and number and ABOUT[name].low <= value <= ABOUT[name].high
     assert (refusal is None) == fits
     if fits:
         assert loop.handler.params.value(name) == value
@@ -61,7 +62,7 @@ LOOP.tick()
 
 
 def test_whole_numbers_stay_whole():
-    about = {"ROWS": {**ABOUT["BEAT_MAX"], "name": "ROWS", "kind": "int", "low": 4, "high": 64}}
+    about = {"ROWS": replace(ABOUT["BEAT_MAX"], name="ROWS", kind="int", low=4, high=64)}
     assert checked(about, "ROWS", 36.0) == (36, None) and isinstance(checked(about, "ROWS", 36.0)[0], int)
     assert "whole number" in checked(about, "ROWS", 36.5)[1]
 
@@ -93,7 +94,7 @@ def test_a_file_that_is_cut_or_changed_anywhere_is_told_and_never_taken(tmp_path
     ):
         path.write_bytes(junk)
         store = a_store(path)
-        assert store.load() == {} and "is broken" in store.notes[0] and "defaults count" in store.notes[0]
+        assert store.load() == {} and "is broken" in store.notes[0] and "defaults are used" in store.notes[0]
     store.save({"DIVE_P": 1.0})
     assert (
         a_store(path).load() == {"DIVE_P": 1.0} and path.with_name("fish.params.broken").read_bytes() == junk
@@ -133,8 +134,8 @@ def test_a_file_of_another_vehicle_is_told_and_not_written_over(tmp_path):
 
 def test_what_todays_file_does_not_take_is_told_and_sleeps(tmp_path):
     path = tmp_path / "fish.params"
-    more = [*PARAMS, {**ABOUT["BEAT_MAX"], "name": "OLD"}]
-    wider = [{**param, "high": 100.0} if param["name"] == "DIVE_P" else param for param in more]
+    more = [*PARAMS, replace(ABOUT["BEAT_MAX"], name="OLD")]
+    wider = [replace(param, high=100.0) if param.name == "DIVE_P" else param for param in more]
     ParamStore(path, "fish", wider).save({"BEAT_MAX": 2.5, "DIVE_P": 50.0, "OLD": 3.0})
     store = a_store(path)
     assert store.load() == {"BEAT_MAX": 2.5}
@@ -183,7 +184,7 @@ def test_a_folder_that_may_not_be_written_is_one_sentence(path):
 
     store = a_store(Path(path))
     store.load()
-    with pytest.raises(StoreError, match="parameters are not kept"):
+    with pytest.raises(StoreError, match="parameters are not stored"):
         store.save({"BEAT_MAX": 3.0})
 
 
@@ -206,7 +207,9 @@ def test_what_is_no_regular_file_is_neither_read_nor_replaced(tmp_path, monkeypa
     before = {name: os.lstat(name) for name in os.listdir()}
     store = a_store(path)
     assert store.load() == {}
-    assert len(store.notes) == 1 and "regular file" in store.notes[0] and "defaults count" in store.notes[0]
+    assert (
+        len(store.notes) == 1 and "regular file" in store.notes[0] and "defaults are used" in store.notes[0]
+    )
     for again in (store, a_store(path)):  # with what it was found to be, and without having looked
         with pytest.raises(StoreError, match="they need a regular file"):
             again.save({"BEAT_MAX": 2.5})
@@ -254,13 +257,13 @@ def test_a_keeper_keeps_the_last_of_all_sets_and_tells_when_it_cannot(tmp_path):
     assert send(loop, "set", "BEAT_MAX", 99.0) is not None
     keeper.update(loop)
     keeper.close()
-    assert a_store(path).load() == {"BEAT_MAX": 2.3} and not keeper.troubled and keeper.news() == []
+    assert a_store(path).load() == {"BEAT_MAX": 2.3} and not keeper.failing and keeper.news() == []
     os.symlink("/dev/full", path.with_name("fish.params.new"))
     keeper = ParamWriter(a_store(path))
     assert send(loop, "set", "DIVE_P", 1.0) is None
     keeper.update(loop)
     keeper.close()
-    assert keeper.troubled and len(keeper.news()) == 1 and keeper.news() == []
+    assert keeper.failing and len(keeper.news()) == 1 and keeper.news() == []
     assert a_store(path).load() == {"BEAT_MAX": 2.3}
 
 

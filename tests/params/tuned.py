@@ -7,6 +7,7 @@ from typing import Any
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard import vehicles
 from caudal.onboard.build import build_loop
+from caudal.onboard.tables.read import Scenario, Settings
 from tests.conftest import ROOT
 
 VEHICLES = ("fish", "snake", "ray", "rov", "hybrid")
@@ -16,11 +17,11 @@ FOLDER = ROOT / "onboard" / "vehicles"
 class Noise:
     """Counts within what each sensor may say, now and then none; the same for the same seed."""
 
-    def __init__(self, settings: dict[str, Any], seed: int) -> None:
+    def __init__(self, settings: Settings, seed: int) -> None:
         self._random = random.Random(seed)
         self._ranges = [
-            (s["low_count"], s["high_count"]) if s["map"] == "linear" else (s["counts"][0], s["counts"][-1])
-            for s in settings["sensors"]
+            (s.low_count, s.high_count) if s.map == "linear" else (s.counts[0], s.counts[-1])
+            for s in settings.sensors
         ]
         self._at = [self._random.uniform(low, high) for low, high in self._ranges]
 
@@ -38,16 +39,16 @@ class Noise:
 
 
 @cache
-def settings_of(vehicle: str, *overrides: str) -> dict[str, Any]:
+def settings_of(vehicle: str, *overrides: str) -> Settings:
     return vehicles.read(VehicleFile.open(FOLDER / f"{vehicle}.toml", overrides))
 
 
-def first_scenario(settings: dict[str, Any]) -> dict[str, Any]:
-    return next(iter(settings["scenarios"].values()))
+def first_scenario(settings: Settings) -> Scenario:
+    return next(iter(settings.scenarios.values()))
 
 
-def loop_of(settings: dict[str, Any], scenario: str | None = None, seed: int = 1) -> Any:
-    chosen = settings["scenarios"][scenario] if scenario else first_scenario(settings)
+def loop_of(settings: Settings, scenario: str | None = None, seed: int = 1) -> Any:
+    chosen = settings.scenarios[scenario] if scenario else first_scenario(settings)
     loop = build_loop(settings, chosen, Noise(settings, seed))
     loop.monitor.step = _without_action(loop.monitor.step)
     return loop

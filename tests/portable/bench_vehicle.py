@@ -47,7 +47,7 @@ def servo(name, port, **changes):
 
 
 def valve(name="valve", **changes):
-    """Settings of a valve that is said to open at 120 mA; its loop answers an error five times as hard."""
+    """A valve that should open at 120 mA, with a pressure loop of five times its open-loop gain."""
     settings = Table(
         name=name,
         map="valve",

@@ -1,4 +1,4 @@
-"""A wave round a jammed joint: the others put the tail back onto it, it does not steer, and limits hold."""
+"""A wave around a jammed joint: the other joints restore the tail's path, without steering, within limits."""
 
 from bench_vehicle import BenchDriver, gait, sensor, servo, settings
 

@@ -1,4 +1,4 @@
-"""The attitude estimator: readings as they are, None where there is none."""
+"""The attitude estimator: readings as they are, None without one."""
 
 from bench_vehicle import BenchDriver, Table, sensor, servo
 
@@ -59,15 +59,15 @@ NOTHING = {
 }
 
 
-def test_every_reading_goes_to_its_own_place():
+def test_attitude_estimator_puts_each_reading_into_its_field():
     assert Bench().step(**COUNTS) == [0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 0.8]
 
 
-def test_what_was_never_read_is_not_known():
+def test_attitude_is_unknown_without_readings():
     assert Bench().step(3, **NOTHING) == [None] * 7
 
 
-def test_a_reading_too_old_is_not_known_and_the_others_are():
+def test_attitude_is_unknown_only_where_the_reading_is_too_old():
     bench = Bench()
     bench.step(**COUNTS)
     assert bench.step(10, roll=None)[2] == 0.3
@@ -75,18 +75,18 @@ def test_a_reading_too_old_is_not_known_and_the_others_are():
     assert bench.step(roll=0)[2] == 0.0
 
 
-def test_an_impossible_count_is_no_reading():
+def test_attitude_is_unknown_when_a_count_is_out_of_range():
     assert Bench().step(**NOTHING)[2] is None
     bench = Bench()
     bench.step(roll=20001)
     assert bench.state.estimate.roll_rad is None
 
 
-def test_a_channel_the_vehicle_lacks_is_not_asked_for():
+def test_attitude_estimator_works_without_a_channel_that_the_vehicle_lacks():
     assert Bench(roll="", heading="").step(**COUNTS) == [None, -0.2, None, -0.4, 0.5, -0.6, 0.8]
 
 
-def test_a_reading_is_the_same_as_an_integer():
+def test_attitude_is_the_same_as_an_integer():
     bench = Bench(roll="")
     numbers = bench.step(**COUNTS)
     for field, number in zip(FIELDS, numbers):
@@ -98,7 +98,7 @@ def test_a_reading_is_the_same_as_an_integer():
     assert [bench.state.estimate.q20(field) for field in FIELDS] == [None] * 7
 
 
-def test_what_it_does_not_read_is_not_known():
+def test_attitude_estimator_leaves_other_fields_unknown():
     bench = Bench()
     bench.step(**COUNTS)
     for field in Estimate.FIELDS:
@@ -106,7 +106,7 @@ def test_what_it_does_not_read_is_not_known():
     assert not hasattr(bench.state.estimate, "colour")
 
 
-def test_beside_another_estimator_it_leaves_heading_and_depth_alone():
+def test_fill_attitude_leaves_heading_and_depth_alone():
     bench = Bench()
     bench.state.estimate.heading_rad = 9.0
     bench.state.estimate.turn_rate_rad_s = 8.0

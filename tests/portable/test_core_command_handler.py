@@ -1,4 +1,4 @@
-"""Orders: arming and what bars it, modes and who may ask for them, sticks, places, missions; refusals are sentences."""
+"""Commands: arming and what blocks it, modes and their sources, sticks, positions, missions, rejections."""
 
 from bench_vehicle import BenchDriver, failsafe, schedule, settings, wander
 

@@ -1,4 +1,4 @@
-"""The planar estimator: what it takes from readings, what it reckons between them, what it does not know."""
+"""The planar estimator: readings, predictions between them, and unknown fields."""
 
 import math
 
@@ -20,8 +20,8 @@ class Bench:
         self.state = State(self.board, 10000)
         channels = estimate()
         channels.changed(**changes)
-        self.law = SwimModel(control())
-        self.estimator = PlanarEstimator(channels, self.board, self.law, 100)
+        self.model = SwimModel(control())
+        self.estimator = PlanarEstimator(channels, self.board, self.model, 100)
 
     def step(self, ticks=1, **counts):
         for _ in range(ticks):
@@ -31,7 +31,7 @@ class Bench:
         return self.state.estimate
 
 
-def test_wrap_keeps_a_direction_and_its_range():
+def test_wrap_keeps_a_direction_within_its_range():
     for angle in (0.0, 3.0, -3.0, 4.0, -4.0, 100.0):
         wrapped = wrap(angle)
         assert -math.pi <= wrapped < math.pi
@@ -39,7 +39,7 @@ def test_wrap_keeps_a_direction_and_its_range():
         assert abs(math.cos(wrapped) - math.cos(angle)) < 1e-12
 
 
-def test_nothing_is_known_without_readings():
+def test_planar_estimate_is_unknown_without_readings():
     known = Bench().step(5, heading=None, turn_rate=None, x=None, y=None, depth=None)
     assert known.heading_rad is None
     assert known.turn_rate_rad_s is None
@@ -47,31 +47,31 @@ def test_nothing_is_known_without_readings():
     assert known.depth_m is None
 
 
-def test_a_fresh_heading_is_taken_as_it_is():
+def test_planar_estimator_takes_a_fresh_heading_as_it_is():
     assert Bench().step(heading=1250).heading_rad == 1.25
 
 
-def test_the_gyro_carries_the_heading_between_compass_readings():
+def test_gyro_predicts_the_heading_between_compass_readings():
     bench = Bench()
     bench.step(heading=1000, turn_rate=500)
     known = bench.step(20, heading=None)
     assert abs(known.heading_rad - 1.1) < 1e-9
 
 
-def test_a_carried_heading_stays_within_a_turn():
+def test_predicted_heading_stays_within_a_turn():
     bench = Bench()
     bench.step(heading=3100, turn_rate=1000)
     known = bench.step(10, heading=None)
     assert abs(known.heading_rad - wrap(3.2)) < 1e-9
 
 
-def test_a_heading_without_compass_or_gyro_stays():
+def test_heading_stays_without_compass_and_gyro():
     bench = Bench()
     bench.step(heading=1000)
     assert bench.step(30, heading=None, turn_rate=None).heading_rad == 1.0
 
 
-def test_speed_follows_the_swim_law_while_the_gate_lets_the_tail_swim():
+def test_speed_follows_the_swim_model_while_commands_are_applied():
     bench = Bench(x="", y="")
     bench.state.commands_applied = True
     bench.state.setpoint.frequency_hz = 1.0
@@ -83,7 +83,7 @@ def test_speed_follows_the_swim_law_while_the_gate_lets_the_tail_swim():
     assert abs(speeds[-1] - 0.2) < 0.002
 
 
-def test_a_tail_the_gate_holds_pushes_nothing():
+def test_speed_stays_zero_while_commands_are_not_applied():
     bench = Bench(x="", y="")
     bench.state.armed = True
     bench.state.setpoint.frequency_hz = 3.0
@@ -91,17 +91,17 @@ def test_a_tail_the_gate_holds_pushes_nothing():
     assert bench.step(100).speed_m_s == 0.0
 
 
-def test_the_first_fix_is_the_position():
+def test_first_position_measurement_is_the_position():
     known = Bench().step(x=1500, y=-500)
     assert (known.x_m, known.y_m) == (1.5, -0.5)
 
 
-def test_half_a_fix_is_no_fix():
+def test_position_stays_unknown_when_only_x_is_measured():
     known = Bench().step(x=1500, y=None)
     assert known.x_m is None and known.y_m is None
 
 
-def test_position_is_reckoned_from_heading_and_speed_between_fixes():
+def test_position_is_predicted_by_heading_and_speed_between_measurements():
     bench = Bench()
     bench.step(x=1000, y=2000, heading=1571)
     bench.state.estimate.speed_m_s = 0.1
@@ -110,7 +110,7 @@ def test_position_is_reckoned_from_heading_and_speed_between_fixes():
     assert abs(known.x_m - 1.0) < 1e-5
 
 
-def test_a_fix_pulls_the_position_by_its_gain_and_corrects_the_speed():
+def test_measurement_corrects_position_and_speed_by_their_gains():
     bench = Bench()
     bench.step(x=1000, y=0, heading=0)
     known = bench.step(x=1100, y=0)
@@ -118,7 +118,7 @@ def test_a_fix_pulls_the_position_by_its_gain_and_corrects_the_speed():
     assert abs(known.speed_m_s - 0.05) < 1e-9
 
 
-def test_a_fix_to_the_side_changes_no_speed():
+def test_measurement_to_the_side_does_not_change_the_speed():
     bench = Bench()
     bench.step(x=1000, y=0, heading=0)
     known = bench.step(y=100)
@@ -133,7 +133,7 @@ def test_depth_is_the_pressure_reading_until_it_is_too_old():
     assert bench.step(1).depth_m is None
 
 
-def test_a_channel_the_vehicle_lacks_is_not_asked_for():
+def test_planar_estimator_works_without_a_channel_that_the_vehicle_lacks():
     known = Bench(heading="", turn_rate="", x="", y="", depth="").step(3, heading=1, depth=1)
     assert known.heading_rad is None
     assert known.depth_m is None

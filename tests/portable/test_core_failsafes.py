@@ -1,4 +1,4 @@
-"""The failsafe table and the gate: delays and clearing, the strongest action, limits and slew."""
+"""Failsafe rules and output limiter: delays and clearing, the strongest action, limits and slew."""
 
 from bench_vehicle import BenchDriver, Table, failsafe, sensor, servo
 

@@ -1,4 +1,4 @@
-"""The bench wire: the same bytes on every runtime, and what comes out of the decoder whatever goes in."""
+"""Frames of the HIL link: the same bytes on every runtime, and what a decoder returns for any input."""
 
 from bench_vehicle import Table
 

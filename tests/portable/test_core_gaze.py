@@ -1,4 +1,4 @@
-"""Gaze: the neck's joint is sent where the neck will be, so that the head stays where it looks."""
+"""Gaze stabilisation: the neck's joint compensates the predicted motion of its base."""
 
 import math
 
@@ -43,7 +43,7 @@ def step(axis, commands, head_rad, head_rate_rad_s, goal_rad=0.0):
 
 
 def sent(axis, neck_rad, neck_rate_rad_s, ticks, goal_rad=0.0, sign=1):
-    """Commands while the neck's end moves so; the servo is where it was told, at once."""
+    """Commands while the neck's base moves so, with a servo without lag."""
     commands = [0, 0]
     found = []
     joint_rad = 0.0
@@ -56,14 +56,14 @@ def sent(axis, neck_rad, neck_rate_rad_s, ticks, goal_rad=0.0, sign=1):
     return found
 
 
-def test_a_neck_that_stands_askew_is_made_good_whatever_the_sign():
+def test_gaze_compensates_a_constant_angle_of_the_neck():
     for sign in (1, -1):
         commands = sent(gaze(sign), lambda t: 0.3, lambda t: 0.0, 10, goal_rad=0.1, sign=sign)
         for command in commands:
             assert abs(command + sign * 0.2) < 1e-4
 
 
-def test_a_neck_that_turns_steadily_is_met_where_it_will_be():
+def test_gaze_leads_a_neck_that_turns_steadily():
     for sign in (1, -1):
         axis = gaze(sign, lead_s=0.05)
         commands = sent(axis, lambda t: 0.4 * t, lambda t: 0.4, 100, sign=sign)
@@ -94,21 +94,21 @@ def swing_rad(lead_s, lag_s, sign=-1, hz=1.5):
     return largest_rad
 
 
-def test_a_head_on_a_swinging_neck_stays_where_it_looks():
+def test_gaze_holds_the_head_on_a_swinging_neck():
     for sign in (1, -1):
         assert swing_rad(0.035, 0.02, sign) < 0.06
 
 
-def test_it_needs_its_lead():
+def test_gaze_swings_without_its_lead():
     assert swing_rad(0.0, 0.02) > 0.08
 
 
-def test_the_joint_stays_within_its_limit():
+def test_gaze_joint_stays_within_its_limit():
     for command in sent(gaze(limit_rad=0.5), lambda t: 2.0, lambda t: 0.0, 5):
         assert command == -0.5
 
 
-def test_a_lost_reading_leaves_the_joint_where_it_is_and_it_goes_on_from_there():
+def test_gaze_keeps_its_last_command_while_a_reading_is_lost():
     axis = gaze()
     commands = [to_q14(0.25), 0]
     for angle_rad, rate_rad_s in ((None, 0.0), (0.1, None), (None, None)):
@@ -118,7 +118,7 @@ def test_a_lost_reading_leaves_the_joint_where_it_is_and_it_goes_on_from_there()
     assert abs(to_float(commands[0]) + 0.05) < 1e-4
 
 
-def test_a_turn_past_half_a_circle_is_the_short_way_round():
+def test_gaze_turns_the_short_way():
     commands = [0, 0]
     step(gaze(), commands, -math.pi + 0.1, 0.0, math.pi - 0.1)
     assert abs(to_float(commands[0]) + 0.2) < 1e-4
@@ -127,33 +127,33 @@ def test_a_turn_past_half_a_circle_is_the_short_way_round():
     assert abs(to_float(commands[0]) - 0.2) < 1e-4
 
 
-def looked(state, holding, heading_rad, pitch_rad=0.0):
+def held(state, controller, heading_rad, pitch_rad=0.0):
     state.estimate.heading_rad = heading_rad
     state.estimate.turn_rate_rad_s = 0.0
     state.estimate.pitch_rad = pitch_rad
     state.estimate.pitch_rate_rad_s = 0.0
     state.commands[0] = state.commands[1] = 0  # a gait's, of another tick
-    holding.step(state)
+    controller.step(state)
     return [to_float(command) for command in state.commands]
 
 
-def test_it_holds_the_heading_it_saw_first_and_level():
+def test_gaze_holds_the_first_heading_and_level():
     board, state = bench()
-    holding = hold(board, pitch_sign=-1)
-    assert looked(state, holding, None) == [0.0, 0.0]
-    assert looked(state, holding, 0.7) == [0.0, 0.0]
-    yaw_rad, pitch_rad = looked(state, holding, 0.9, pitch_rad=0.1)
+    controller = hold(board, pitch_sign=-1)
+    assert held(state, controller, None) == [0.0, 0.0]
+    assert held(state, controller, 0.7) == [0.0, 0.0]
+    yaw_rad, pitch_rad = held(state, controller, 0.9, pitch_rad=0.1)
     assert abs(yaw_rad + 0.2) < 1e-4 and abs(pitch_rad - 0.1) < 1e-4
 
 
-def test_it_holds_a_heading_that_is_given():
+def test_gaze_holds_the_heading_of_its_table():
     board, state = bench()
-    yaw_rad, _ = looked(state, hold(board, heading_deg=30.0), 0.4)
+    yaw_rad, _ = held(state, hold(board, heading_deg=30.0), 0.4)
     assert abs(yaw_rad - (math.pi / 6 - 0.4)) < 1e-4
 
 
-def test_an_axis_the_vehicle_lacks_is_left_alone():
+def test_gaze_works_without_an_axis_that_the_vehicle_lacks():
     board, state = bench()
-    assert looked(state, hold(board, yaw="", heading_deg=0.0), 0.5, 0.2) == [0.0, to_float(to_q14(-0.2))]
+    assert held(state, hold(board, yaw="", heading_deg=0.0), 0.5, 0.2) == [0.0, to_float(to_q14(-0.2))]
     board, state = bench()
-    assert looked(state, hold(board, pitch="", heading_deg=0.0), 0.5, 0.2) == [-0.5, 0.0]
+    assert held(state, hold(board, pitch="", heading_deg=0.0), 0.5, 0.2) == [-0.5, 0.0]

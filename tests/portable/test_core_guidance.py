@@ -1,4 +1,4 @@
-"""Guidance: schedules by the clock, closed paths, what the detector sees and what the decider makes of it."""
+"""Guidance: schedules, closed paths, obstacle detection, decisions and waypoints."""
 
 import math
 
@@ -23,7 +23,7 @@ def bench():
     return driver, board, State(board, 10000)
 
 
-def test_a_schedule_sets_the_tail_by_the_clock():
+def test_schedule_sets_the_tail_at_the_times_of_its_rows():
     _, board, state = bench()
     rows = schedule((0.0, 1.0, 1.0, 0.0), (0.5, 2.0, 0.6, 30.0), (1.0, -1.0, 1.0, -10.0)).rows
     steps = Schedule(rows, board, 100)
@@ -40,7 +40,7 @@ def test_a_schedule_sets_the_tail_by_the_clock():
     assert abs(state.setpoint.deflection_rad - math.radians(-10)) < 1e-12
 
 
-def test_a_schedule_that_woke_late_does_the_latest_row():
+def test_schedule_applies_the_latest_row_when_it_runs_late():
     _, board, state = bench()
     steps = Schedule(
         schedule((0.0, 1.0, 1.0, 0.0), (0.1, 2.0, 1.0, 0.0), (0.2, 3.0, 1.0, 0.0)).rows, board, 100
@@ -50,7 +50,7 @@ def test_a_schedule_that_woke_late_does_the_latest_row():
     assert state.setpoint.frequency_hz == 3.0
 
 
-def test_a_schedule_holds_other_actuators_where_its_row_says():
+def test_schedule_commands_the_held_actuators_of_its_row():
     _, board, state = bench()
     rows = schedule((0.0, 1.0, 1.0, 0.0)).rows
     rows[0].hold = [("tail_3", 4096)]
@@ -58,7 +58,7 @@ def test_a_schedule_holds_other_actuators_where_its_row_says():
     assert state.commands == [0, 0, 4096, 0]
 
 
-def test_a_closed_path_is_as_long_as_its_sides_and_comes_back():
+def test_closed_path_is_as_long_as_its_sides_and_comes_back():
     path = ClosedPath(SQUARE_M)
     assert path.length_m == 8.0
     assert path.point(1.0) == (1.0, 0.0)
@@ -68,14 +68,14 @@ def test_a_closed_path_is_as_long_as_its_sides_and_comes_back():
     assert path.point(-1.0) == (0.0, 1.0)
 
 
-def test_the_nearest_point_of_a_path_is_found_with_its_distance():
+def test_closed_path_finds_the_nearest_point_and_its_distance():
     along_m, off_m = ClosedPath(SQUARE_M).nearest(1.5, -0.25)
     assert abs(along_m - 1.5) < 1e-12 and abs(off_m - 0.25) < 1e-12
     along_m, off_m = ClosedPath(SQUARE_M).nearest(3.0, 3.0)
     assert abs(along_m - 4.0) < 1e-12 and abs(off_m - math.sqrt(2)) < 1e-12
 
 
-def test_a_path_that_crosses_itself_is_followed_in_order():
+def test_closed_path_that_crosses_itself_is_followed_in_order():
     eight = ClosedPath([[0.0, 0.0], [1.0, 1.0], [2.0, 1.0], [2.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     first, _ = eight.nearest(0.5, 0.5, 0.6)
     second, _ = eight.nearest(0.5, 0.5, eight.length_m - 1.7)
@@ -83,12 +83,12 @@ def test_a_path_that_crosses_itself_is_followed_in_order():
     assert abs(second - (math.sqrt(2) + 3 + math.sqrt(0.5))) < 1e-9
 
 
-def test_a_vehicle_carried_off_its_window_finds_the_path_again():
+def test_closed_path_searches_everywhere_when_the_window_is_lost():
     along_m, off_m = ClosedPath(SQUARE_M).nearest(1.9, 1.0, 0.1)
     assert abs(along_m - 3.0) < 1e-12 and abs(off_m - 0.1) < 1e-12
 
 
-def estimate_at(x_m, y_m, heading_rad):
+def at_pose(x_m, y_m, heading_rad):
     estimate = Estimate()
     estimate.x_m = x_m
     estimate.y_m = y_m
@@ -97,7 +97,7 @@ def estimate_at(x_m, y_m, heading_rad):
     return estimate
 
 
-def test_steering_turns_the_short_way_towards_a_point():
+def test_steering_turns_the_short_way_towards_a_position():
     for heading_rad, x_m, y_m, sign in ((0.0, 1.0, 0.2, 1), (0.0, 1.0, -0.2, -1), (3.0, -1.0, -0.2, 1)):
         assert sign * Steering(STEERING, 10).step([0.0, 0.0, heading_rad], 0.0, x_m, y_m) > 0
 
@@ -117,16 +117,16 @@ def track_settings():
     return Table(speed_m_s=0.2, look_ahead_m=0.3, steering=STEERING, path_m=SQUARE_M)
 
 
-def test_a_tracker_aims_along_its_path_and_knows_how_far_off_it_is():
+def test_track_steers_along_its_path_and_gives_its_error():
     _, board, state = bench()
     task = Track(track_settings(), board, 10)
-    state.estimate = estimate_at(1.0, -0.2, 0.0)
+    state.estimate = at_pose(1.0, -0.2, 0.0)
     task.step(state)
     assert abs(task.error_m - 0.2) < 1e-12
     assert task.turn_rate_rad_s > 0 and task.speed_m_s == 0.2
 
 
-def test_a_tracker_that_does_not_know_where_it_is_stays():
+def test_track_rests_when_the_position_is_unknown():
     _, board, state = bench()
     task = Track(track_settings(), board, 10)
     task.step(state)
@@ -145,10 +145,10 @@ def pursue_settings():
     )
 
 
-def test_a_pursuer_closes_in_from_afar_and_lets_a_near_target_go_on():
+def test_pursue_closes_in_from_afar_and_lets_a_near_target_go_on():
     driver, board, state = bench()
     task = Pursue(pursue_settings(), board, 10)
-    state.estimate = estimate_at(0.0, 0.0, 0.0)
+    state.estimate = at_pose(0.0, 0.0, 0.0)
     driver.counts.update({"target_x": 2000, "target_y": 0})
     board.sense()
     task.step(state)
@@ -159,18 +159,18 @@ def test_a_pursuer_closes_in_from_afar_and_lets_a_near_target_go_on():
     assert task.speed_m_s == 0.0 and task.error_m < 0
 
 
-def test_a_pursuer_that_lost_its_target_stays():
+def test_pursue_rests_when_the_target_is_lost():
     driver, board, state = bench()
     task = Pursue(pursue_settings(), board, 10)
-    state.estimate = estimate_at(0.0, 0.0, 0.0)
+    state.estimate = at_pose(0.0, 0.0, 0.0)
     driver.counts["target_x"] = None
     board.sense()
     task.step(state)
     assert (task.speed_m_s, task.turn_rate_rad_s, task.error_m) == (0.0, 0.0, None)
 
 
-def seen_to_port():
-    """A detector that has just seen an echo at 1 m, 40 degrees to port; and is left without a new one."""
+def echo_to_port():
+    """A detector after one echo at 1 m, 40 degrees to port, without further readings."""
     driver, board, state = bench()
     detector = Detector(settings().sensors, board, 10)
     driver.counts["port"] = 1000
@@ -182,29 +182,29 @@ def seen_to_port():
     return detector, state, before
 
 
-def test_an_echo_is_an_arc_at_its_range_around_the_sensor():
-    _, _, points = seen_to_port()
+def test_detector_makes_an_echo_an_arc_around_the_sensor():
+    _, _, points = echo_to_port()
     assert len(points) == 3
     for x_m, y_m in points:
         assert abs(math.sqrt((x_m - 0.1) ** 2 + y_m**2) - 1.0) < 1e-12
         assert abs(math.degrees(math.atan2(y_m, x_m - 0.1)) - 40.0) <= 20.0
 
 
-def test_a_seen_point_comes_nearer_as_the_vehicle_goes_on():
-    detector, state, before = seen_to_port()
+def test_detector_moves_points_nearer_as_the_vehicle_goes_on():
+    detector, state, before = echo_to_port()
     state.estimate.speed_m_s = 0.5
     for point, (x_m, y_m) in zip(detector.step(state), before):
         assert abs(point[0] - (x_m - 0.05)) < 1e-12 and abs(point[1] - y_m) < 1e-12
 
 
-def test_a_seen_point_goes_to_starboard_as_the_vehicle_turns_to_port():
-    detector, state, before = seen_to_port()
+def test_detector_moves_points_to_starboard_in_a_turn_to_port():
+    detector, state, before = echo_to_port()
     state.estimate.turn_rate_rad_s = math.pi / 2 * 10  # a quarter turn in one step of guidance
     for point, (x_m, y_m) in zip(detector.step(state), before):
         assert abs(point[0] - y_m) < 1e-9 and abs(point[1] + x_m) < 1e-9
 
 
-def test_the_detector_forgets_a_sensor_that_went_silent():
+def test_detector_drops_the_points_of_a_sensor_that_timed_out():
     driver, board, state = bench()
     detector = Detector(settings().sensors, board, 10)
     driver.counts["port"] = 800
@@ -218,14 +218,14 @@ def test_the_detector_forgets_a_sensor_that_went_silent():
     assert detector.step(state) == []
 
 
-def test_the_detector_sees_nothing_in_open_water():
+def test_detector_has_no_points_in_open_water():
     _, board, state = bench()
     board.sense()
     assert Detector(settings().sensors, board, 10).step(state) == []
 
 
-def wanted(seconds=1.0, **echoes):
-    """What a vehicle that wanders straight ahead wants after a while of seeing these echoes, mm."""
+def decided(seconds=1.0, **echoes):
+    """The setpoint of a vehicle that wanders straight ahead, after a time with these echoes, mm."""
     driver = BenchDriver()
     driver.counts.update({"x": None, "y": None})
     loop = build_loop(settings(), wander(), driver)
@@ -241,29 +241,29 @@ def wanted(seconds=1.0, **echoes):
     return loop.state.setpoint
 
 
-def test_open_water_is_swum_straight():
-    assert abs(wanted().turn_rate_rad_s) < 1e-9
+def test_decider_goes_straight_in_open_water():
+    assert abs(decided().turn_rate_rad_s) < 1e-9
 
 
-def test_an_obstacle_ahead_and_to_port_is_passed_to_starboard():
-    assert wanted(ahead=450, port=450).turn_rate_rad_s < -0.1
+def test_decider_passes_an_obstacle_to_port_on_its_starboard_side():
+    assert decided(ahead=450, port=450).turn_rate_rad_s < -0.1
 
 
-def test_an_obstacle_ahead_and_to_starboard_is_passed_to_port():
-    assert wanted(ahead=450, starboard=450).turn_rate_rad_s > 0.1
+def test_decider_passes_an_obstacle_to_starboard_on_its_port_side():
+    assert decided(ahead=450, starboard=450).turn_rate_rad_s > 0.1
 
 
-def test_of_two_equal_ways_round_starboard_is_taken():
-    assert wanted(ahead=500).turn_rate_rad_s < 0
+def test_decider_goes_to_starboard_of_two_equal_ways():
+    assert decided(ahead=500).turn_rate_rad_s < 0
 
 
-def test_a_dead_end_is_braked_for():
-    assert wanted(0.3, ahead=250, port=250, starboard=250).acceleration_m_s2 < -0.01
-    assert wanted(0.3).acceleration_m_s2 > -0.01
+def test_decider_brakes_at_a_dead_end():
+    assert decided(0.3, ahead=250, port=250, starboard=250).acceleration_m_s2 < -0.01
+    assert decided(0.3).acceleration_m_s2 > -0.01
 
 
-def recoiling(guide_ticks, recoil, state):
-    """How many of the next ticks of guidance back off."""
+def steps_back(guide_ticks, recoil, state):
+    """The number of the next steps of guidance that back off."""
     backing = 0
     for _ in range(guide_ticks):
         state.setpoint.acceleration_m_s2 = 0.05
@@ -276,20 +276,20 @@ def recoiling(guide_ticks, recoil, state):
     return backing
 
 
-def test_a_touched_bumper_backs_the_vehicle_off_for_a_while():
+def test_bumper_recoil_backs_off_for_its_time_after_a_touch():
     driver, board, state = bench()
     recoil = BumperRecoil(guidance(), board, 10)
     board.sense()
-    assert recoiling(5, recoil, state) == 0
+    assert steps_back(5, recoil, state) == 0
     driver.counts["bumper"] = 1
     board.sense()
-    assert recoiling(1, recoil, state) == 1
+    assert steps_back(1, recoil, state) == 1
     driver.counts["bumper"] = 0
     board.sense()
-    assert recoiling(20, recoil, state) == 7  # 0.8 s in all
+    assert steps_back(20, recoil, state) == 7  # 0.8 s in all
 
 
-def test_a_touch_shorter_than_a_guidance_step_is_not_missed():
+def test_bumper_recoil_sees_a_touch_shorter_than_a_guidance_step():
     driver, board, state = bench()
     recoil = BumperRecoil(guidance(), board, 10)
     driver.counts["bumper"] = 1
@@ -302,13 +302,13 @@ def test_a_touch_shorter_than_a_guidance_step_is_not_missed():
     assert state.setpoint.reverse and state.setpoint.acceleration_m_s2 == -0.1
 
 
-def test_a_vehicle_without_a_bumper_never_backs_off():
+def test_bumper_recoil_does_nothing_without_a_bumper():
     _, board, state = bench()
     board.sense()
-    assert recoiling(5, BumperRecoil(guidance().changed(bumper=""), board, 10), state) == 0
+    assert steps_back(5, BumperRecoil(guidance().changed(bumper=""), board, 10), state) == 0
 
 
-def test_a_mission_asks_for_a_mode_where_its_items_say_so_and_waits_until_it_is_there():
+def test_waypoints_request_the_mode_of_an_item_and_wait_for_it():
     _, _, state = bench()
     state.mission = [[1.0, 0.0, 0.5, 0.0], "hold", [2.0, 0.0, 0.5, 0.0], "surface"]
     waypoints = WaypointSequence(0.1, 10)
@@ -319,14 +319,30 @@ def test_a_mission_asks_for_a_mode_where_its_items_say_so_and_waits_until_it_is_
     waypoints.current(state)
     assert state.mission_index == state.mission_completed == 1
     assert waypoints.current(state) is None and state.mission_mode == "hold" and state.mission_index == 2
-    assert waypoints.current(state) is None and state.mission_index == 2  # nothing goes on before it is heard
+    assert waypoints.current(state) is None and state.mission_index == 2  # waits for the mode
     state.mission_mode = None
     assert waypoints.current(state)[0] == 2.0
     estimate.x_m = 2.0
     waypoints.current(state)
     assert waypoints.current(state) is None and state.mission_mode == "surface"
     assert state.mission_index == state.mission_completed == 4
-    state.mission_mode = None  # somebody asks for a mission that is done
+    state.mission_mode = None  # a mission that is done is resumed
     assert (
         waypoints.current(state) is None and state.mission_mode == "surface" and state.mission_completed == 4
     )
+
+
+def test_mission_before_the_first_position_rests_and_does_not_stop_the_loop():
+    driver = BenchDriver()
+    driver.counts.update({"x": None, "y": None})
+    mission = Table(near_m=0.15, speed_m_s=0.2, steering=STEERING)
+    loop = build_loop(settings().changed(mission=mission), wander(), driver)
+    loop.send("mission", [[2.0, 0.0, 0.5, 0.0]])
+    loop.send("mode", "mission")
+    for _ in range(20):
+        loop.tick()
+    assert loop.fault is None and loop.state.setpoint.frequency_hz == 0.0
+    driver.counts.update({"x": 0, "y": 0})
+    for _ in range(20):
+        loop.tick()
+    assert loop.fault is None and loop.state.setpoint.acceleration_m_s2 > 0.0

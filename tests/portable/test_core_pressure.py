@@ -1,4 +1,4 @@
-"""The pressure loop around a valve that is not as its map believes: to the bit the same on every runtime."""
+"""The pressure loop on a valve that differs from its map: the same bits on every runtime."""
 
 import gc
 import sys

@@ -1,4 +1,4 @@
-"""Shells: they damp a body that rolls, hold it level against a lasting torque, and outlive a lost reading."""
+"""Shells: they damp roll, hold the body level against a lasting torque, and tolerate lost readings."""
 
 import math
 
@@ -83,21 +83,21 @@ def rolling(**options):
     return body
 
 
-def test_the_body_rolls_on_by_itself():
+def test_body_rolls_on_without_shells():
     assert abs(rolling().run(5.0) - 0.15) < 0.01
 
 
-def test_the_rolls_integral_damps_it():
+def test_shells_damp_by_the_integral_of_the_roll():
     body = rolling()
     assert body.run(3.0, shells(body.board, damp_per_s=10.0)) < 0.15 / 30
 
 
-def test_with_the_wrong_sign_it_rolls_more():
+def test_shells_with_the_wrong_sign_increase_the_roll():
     body = rolling()
     assert body.run(3.0, shells(body.board, damp_per_s=-10.0)) > 0.3
 
 
-def test_the_published_law_damps_while_its_gain_is_small_and_shakes_the_body_when_it_is_not():
+def test_published_control_law_is_unstable_at_a_large_gain():
     # At the roll's own frequency -k roll' is k w^2 times the integral; at higher ones it is far more.
     body = rolling()
     assert body.run(10.0, shells(body.board, rate_s=0.02)) < 0.15 / 30
@@ -105,7 +105,7 @@ def test_the_published_law_damps_while_its_gain_is_small_and_shakes_the_body_whe
     assert body.run(3.0, shells(body.board, rate_s=0.1)) > 0.15
 
 
-def test_a_lasting_torque_is_trimmed_away_by_the_lobes():
+def test_shells_trim_a_lasting_torque_by_their_lobes():
     torque = 5.0  # heels it by 3.7 degrees
     body = Pendulum(torque=torque, lobes=-20.0)
     heeled_rad = body.run(40.0, shells(body.board, damp_per_s=10.0))
@@ -122,24 +122,24 @@ def first_command(roll_rad, rate_rad_s=None, **settings):
     return state.commands
 
 
-def test_a_roll_to_the_right_turns_every_shell_right_and_nothing_else():
+def test_roll_to_the_right_turns_only_the_shells_and_to_the_right():
     # A tick of it, less what the slow mean has taken up: 1 part in 200.
     assert first_command(0.1, damp_per_s=10.0) == [0, to_q14(0.00995), to_q14(0.00995)]
     assert first_command(-0.1, damp_per_s=10.0) == [0, to_q14(-0.00995), to_q14(-0.00995)]
 
 
-def test_trim_turns_the_other_way_and_so_does_the_published_law():
+def test_trim_and_published_law_turn_the_other_way():
     assert first_command(0.1, trim_per_s=1.0) == [0, to_q14(-0.001), to_q14(-0.001)]
     assert first_command(0.0, 0.5, rate_s=0.1) == [0, to_q14(-0.05), to_q14(-0.05)]
 
 
-def test_the_roll_it_holds_need_not_be_none():
+def test_shells_hold_the_level_of_their_table():
     level = 10.0 * math.pi / 180
     assert first_command(level, damp_per_s=10.0, trim_per_s=1.0, level_deg=10.0) == [0, 0, 0]
     assert first_command(0.0, trim_per_s=1.0, level_deg=10.0)[1] == to_q14(level / RATE_HZ)
 
 
-def test_limits_hold_whatever_is_read():
+def test_shells_stay_within_limits_at_any_reading():
     board, state = bench()
     controller = shells(
         board, damp_per_s=200.0, rate_s=10.0, trim_per_s=50.0, limit_rad=0.4, trim_limit_rad=0.2
@@ -153,7 +153,7 @@ def test_limits_hold_whatever_is_read():
         assert abs(controller.damp_rad) <= 0.4 and abs(controller.trim_rad) <= 0.2
 
 
-def test_a_lasting_roll_is_not_damped_for_ever():
+def test_shells_do_not_damp_a_lasting_roll():
     board, state = bench()
     controller = shells(board, damp_per_s=10.0)
     largest_rad = 0.0
@@ -164,7 +164,7 @@ def test_a_lasting_roll_is_not_damped_for_ever():
     assert largest_rad > 0.1 and abs(controller.damp_rad) < 0.001
 
 
-def test_without_a_reading_the_shells_go_to_their_middle_and_remember_their_trim():
+def test_shells_centre_without_a_reading_and_keep_their_trim():
     board, state = bench()
     controller = shells(board, damp_per_s=10.0, trim_per_s=1.0)
     state.estimate.roll_rad = 0.1
@@ -181,7 +181,7 @@ def test_without_a_reading_the_shells_go_to_their_middle_and_remember_their_trim
     assert controller.trim_rad == trim_rad
 
 
-def test_readings_lost_now_and_then_do_not_stop_the_damping():
+def test_shells_damp_while_some_readings_are_lost():
     body = rolling()
     controller = shells(body.board, damp_per_s=10.0)
     for tick in range(4 * RATE_HZ):

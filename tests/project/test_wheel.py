@@ -1,4 +1,4 @@
-"""The wheel: one package, complete, and compatible with a project that has folders of the same names."""
+"""The wheel: one package, complete, and no clash with a project's folders of the same names."""
 
 import os
 import shutil

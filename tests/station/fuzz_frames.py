@@ -1,4 +1,4 @@
-"""Coverage-guided fuzzing of what stations say, for as long as one likes. Needs atheris, which the tests do not.
+"""Coverage-guided fuzzing of received frames, run by hand; needs atheris.
 
 python tests/station/fuzz_frames.py -max_total_time=600
 """
@@ -17,18 +17,18 @@ with atheris.instrument_imports(include=["caudal.onboard.station"]):
     from tests.station.mutations import KEY, Bench, Signing, messages, station, with_right_checksum
 
 KINDS = sorted({name for name in mavlink.mavlink_map if mavlink.mavlink_map[name].msgname in (
-    {message.get_type() for message in messages()} | set(Session.HEARS)
+    {message.get_type() for message in messages()} | set(Session.MESSAGES)
 )})  # fmt: skip
 closed = Bench(Signing(KEY, None))
 opened = Bench(None)
 for message in messages():
-    closed.hear(message.pack(station(None)))
-assert not closed.orders
+    closed.receive(message.pack(station(None)))
+assert not closed.commands
 count = 0
 
 
 def framed(data: bytes) -> bytes:
-    """Bytes as frames with right heads and checksums: the first says which message, the second how long it is."""
+    """Bytes as frames with right heads and checksums: the first byte chooses the message, the second its length."""
     frames = b""
     at = 0
     while at + 2 <= len(data):
@@ -42,15 +42,15 @@ def framed(data: bytes) -> bytes:
 
 
 def one(data: bytes) -> None:
-    """To a vehicle with a key, nothing comes of it; to one without, whatever comes of it breaks nothing."""
+    """A vehicle with a key must execute nothing; one without must not fail."""
     global count
     count += 1
     for wire in (data, framed(data)):
-        closed.hear(wire)
-        opened.hear(wire)
-    assert not closed.orders
+        closed.receive(wire)
+        opened.receive(wire)
+    assert not closed.commands
     opened.tick()
-    opened.orders.clear()
+    opened.commands.clear()
     if count % 1000 == 0:
         closed.tick()
 

@@ -1,4 +1,4 @@
-"""MAVProxy as a process on a pseudo-terminal: words typed, words read."""
+"""MAVProxy as a process on a pseudo-terminal, controlled by its command line."""
 
 import os
 import pty
@@ -9,14 +9,16 @@ import threading
 import time
 from pathlib import Path
 
-from tests.station.afloat import PATIENCE_S
+from tests.station.simulated import TIMEOUT_S
 
 PROGRAM = Path(sys.executable).with_name("mavproxy.py")
 
 
 class MavProxy:
+    """A running MAVProxy."""
+
     def __init__(self, master: str, folder: Path, *more: str) -> None:
-        self.said = ""
+        self.output = ""
         self._master, slave = pty.openpty()
         words = [sys.executable, str(PROGRAM), f"--master={master}", "--mav20", "--no-state", *more]
         environ = os.environ | {"HOME": str(folder), "TERM": "dumb", "MAVLINK20": "1"}
@@ -35,27 +37,29 @@ class MavProxy:
                 return
             if not data:
                 return
-            self.said += data.decode(errors="replace")
+            self.output += data.decode(errors="replace")
 
     def type(self, words: str) -> int:
-        """A line; where in what it says the answer will begin."""
-        at = len(self.said)
+        """Types a line; the index in its output at which the answer will begin."""
+        at = len(self.output)
         os.write(self._master, words.encode() + b"\n")
         return at
 
-    def reads(self, pattern: str, since: int = 0, patience_s: float = PATIENCE_S) -> float:
-        """Waits until it has said something; how long that took."""
+    def reads(self, pattern: str, since: int = 0, timeout_s: float = TIMEOUT_S) -> float:
+        """Waits for a pattern in its output; how long that took."""
         start_s = time.monotonic()
-        while not re.search(pattern, self.said[since:]):
-            assert time.monotonic() - start_s < patience_s, f"never said {pattern}:\n{self.said[-3000:]}"
-            assert self._process.poll() is None, self.said[-3000:]
+        while not re.search(pattern, self.output[since:]):
+            assert time.monotonic() - start_s < timeout_s, (
+                f"no {pattern} in the output:\n{self.output[-3000:]}"
+            )
+            assert self._process.poll() is None, self.output[-3000:]
             time.sleep(0.01)
         return time.monotonic() - start_s
 
     def close(self) -> None:
         self._process.terminate()
         try:
-            self._process.wait(PATIENCE_S)
+            self._process.wait(TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -1,4 +1,4 @@
-"""Frames that somebody without the key makes from frames that were heard: a million by hand, some in the suite.
+"""Frames that an attacker without the key makes from received frames: a million by hand, fewer in the suite.
 
 python tests/station/mutations.py [COUNT [SEED]]
 """
@@ -11,56 +11,57 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from msgspec.structs import replace
+
 from caudal.onboard.build import build_loop
 from caudal.onboard.station.dialect import mavlink
 from caudal.onboard.station.signing import Signing
 from caudal.onboard.station.station_link import BYTES_A_SECOND, StationLink
 from caudal.onboard.station.vehicle_link import VehicleLink
 from caudal.tools.vehicle_run.config import NullDriver, open_controlled
-from tests.station.afloat import ORIGIN, StandIn
+from tests.station.simulated import ORIGIN, FakeParams
 
 KEY = bytes(range(32))
 NAN = float("nan")
 
 
 class Bench:
-    """A peer and a vehicle without threads, links or plant: what is heard, what is said, which orders come of it."""
+    """A station and a vehicle without threads, links or plant; it records the commands to the bridge."""
 
-    def __init__(self, signing: Signing | None, rehearse: Any = None) -> None:
+    def __init__(self, signing: Signing | None, inject: Any = None) -> None:
         vehicle, _, scenario = open_controlled("fish", [], "track")
         self.loop = build_loop(vehicle.settings, scenario, NullDriver())
-        self.loop.handler.params = StandIn(20)
-        settings = {**vehicle.settings, "params": self.loop.handler.params.settings}
-        self.vehicle_link = VehicleLink("one", self.loop, settings, origin=ORIGIN, rehearse=rehearse)
-        self.orders: list[tuple] = []
-        self.said = 0
+        self.loop.handler.params = FakeParams(20)
+        settings = replace(vehicle.settings, params=self.loop.handler.params.tables)
+        self.vehicle_link = VehicleLink("one", self.loop, settings, origin=ORIGIN, inject=inject)
+        self.commands: list[tuple] = []
         self.signing = signing
         self.now_s = 0.0
         bridge = self.vehicle_link.bridge
-        order, slot = bridge.order, bridge.slot
+        submit, slot = bridge.submit, bridge.slot
 
-        def count_order(sender: Any, kind: str, *values: Any, ticket: Any = None) -> bool:
-            self.orders.append((kind, values))
-            return order(sender, kind, *values, ticket=ticket)
+        def record_command(sender: Any, kind: str, *values: Any, ticket: Any = None) -> bool:
+            self.commands.append((kind, values))
+            return submit(sender, kind, *values, ticket=ticket)
 
-        def count_slot(kind: str, *values: Any) -> None:
-            self.orders.append((kind, values))
+        def record_slot(kind: str, *values: Any) -> None:
+            self.commands.append((kind, values))
             slot(kind, *values)
 
-        bridge.order, bridge.slot = count_order, count_slot  # type: ignore[method-assign]
-        self.peer = StationLink("bench", [self.vehicle_link], signing, self._send, 1e6, whole=True)
+        bridge.submit, bridge.slot = record_command, record_slot  # type: ignore[method-assign]
+        self.station = StationLink("bench", [self.vehicle_link], signing, self._send, 1e6, whole=True)
 
     def _send(self, data: bytes) -> bool:
-        self.said += 1
         return True
 
-    def hear(self, data: bytes) -> None:
+    def receive(self, data: bytes) -> None:
+        """Passes bytes to the station's link, below its rate limit."""
         self.now_s += len(data) / BYTES_A_SECOND + 0.001
-        self.peer.step(self.now_s)
-        self.peer.hear(data, self.now_s)
+        self.station.step(self.now_s)
+        self.station.receive(data, self.now_s)
 
     def tick(self) -> None:
-        """The loop takes what came; the peer hears of it."""
+        """One tick of the loop, with its answers to the station."""
         self.vehicle_link.bridge.before()
         self.loop.tick()
         self.vehicle_link.bridge.after()
@@ -71,7 +72,7 @@ class Bench:
 
 
 def station(key: bytes | None) -> Any:
-    """What a station packs its messages with."""
+    """A packer of a station's messages."""
     pack = mavlink.MAVLink(None, 255, 190)
     if key:
         pack.signing = Signing(key, None)
@@ -79,7 +80,7 @@ def station(key: bytes | None) -> Any:
 
 
 def messages() -> list[Any]:
-    """One of every kind that is listened to."""
+    """One message of every kind that a vehicle handles."""
     to = 1, 1
     m = mavlink
     place = 473978000, 85456000, -0.5
@@ -118,7 +119,7 @@ def messages() -> list[Any]:
 
 
 def with_right_checksum(frame: bytes) -> bytes:
-    """As whoever has no key can make it: the checksum is right, the signature is not."""
+    """The frame with a right checksum, which needs no key."""
     if len(frame) < 12 or frame[0] != mavlink.PROTOCOL_MARKER_V2:
         return frame
     number = int.from_bytes(frame[7:10], "little")
@@ -130,11 +131,14 @@ def with_right_checksum(frame: bytes) -> bytes:
 
 
 class Mutations:
+    """Random mutations of frames."""
+
     def __init__(self, frames: list[bytes], seed: int) -> None:
         self._frames = frames
         self._random = random.Random(seed)
 
     def next(self) -> bytes:
+        """The next mutated frame."""
         pick = self._random
         data = bytearray(pick.choice(self._frames))
         for _ in range(pick.randint(1, 4)):
@@ -158,37 +162,37 @@ class Mutations:
 
 
 def run(count: int, seed: int) -> Counter[str]:
-    """To a vehicle that has a key: nothing may come of it."""
+    """Sends mutated frames to a vehicle with a key: it must execute nothing."""
     bench = Bench(Signing(KEY, None))
     pack = station(KEY)
     frames = [message.pack(pack) for message in messages()]
     for frame in frames:
-        bench.hear(frame)
-    for _ in range(5):  # some orders follow from others
+        bench.receive(frame)
+    for _ in range(5):  # some commands follow from others
         bench.tick()
-    score = Counter({"orders from whole frames": len(bench.orders)})
-    bench.orders.clear()
+    score = Counter({"commands from intact frames": len(bench.commands)})
+    bench.commands.clear()
     mutations = Mutations(frames, seed)
     for k in range(count):
-        bench.hear(mutations.next())
+        bench.receive(mutations.next())
         if k % 1000 == 0:
             bench.tick()
             if k % 100_000 == 0 and count > 100_000:
-                print(f"\r{k} frames, {len(bench.orders)} orders", end="", flush=True)
-    score["orders from mutated frames"] = len(bench.orders)
-    return score + bench.peer.frames.counts
+                print(f"\r{k} frames, {len(bench.commands)} commands", end="", flush=True)
+    score["commands from mutated frames"] = len(bench.commands)
+    return score + bench.station.frames.counts
 
 
 def run_open(count: int, seed: int) -> Counter[str]:
-    """To a vehicle without a key, checksums right: whatever is asked for, nothing breaks."""
+    """Sends mutated frames with right checksums to a vehicle without a key: nothing may fail."""
     bench = Bench(None)
     pack = station(None)
     mutations = Mutations([message.pack(pack) for message in messages()], seed)
     for k in range(count):
-        bench.hear(with_right_checksum(mutations.next()))
+        bench.receive(with_right_checksum(mutations.next()))
         if k % 20 == 0:
             bench.tick()
-    return Counter({"orders": len(bench.orders)}) + bench.peer.frames.counts
+    return Counter({"commands": len(bench.commands)}) + bench.station.frames.counts
 
 
 if __name__ == "__main__":

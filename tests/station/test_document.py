@@ -1,9 +1,9 @@
-"""docs/mavlink.md says what the code does."""
+"""docs/mavlink.md is up to date with the tables of the code."""
 
 from caudal.onboard.station.document import markdown
 from tests.conftest import ROOT
 
 
-def test_the_document_is_what_the_tables_say():
-    kept = (ROOT / "docs" / "mavlink.md").read_text()
-    assert kept == markdown(), "python -m caudal.onboard.station.document > docs/mavlink.md"
+def test_document_is_up_to_date_with_the_tables():
+    written = (ROOT / "docs" / "mavlink.md").read_text()
+    assert written == markdown(), "python -m caudal.onboard.station.document > docs/mavlink.md"

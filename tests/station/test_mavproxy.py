@@ -1,11 +1,11 @@
-"""MAVProxy as a ground station: the program itself, by its command line."""
+"""MAVProxy, controlled by its command line, connects, sets parameters, controls and disarms, signed or not."""
 
 import pytest
 
 from caudal.onboard.core import modes
 from caudal.onboard.station.signing import Signing
-from tests.station.afloat import Afloat, free_port, until
 from tests.station.mavproxy import MavProxy
+from tests.station.simulated import SimulatedVehicle, free_port, until
 from tests.station.test_pymavlink import KEY
 
 PASSPHRASE = "swim-fish-swim"
@@ -17,19 +17,19 @@ MISSION = """QGC WPL 110
 
 
 def signing_by(tmp_path, passphrase: str) -> Signing:
-    """As `--mavlink-key FILE` reads it."""
+    """The signing of `--mavlink-key FILE`."""
     key = tmp_path / "key"
     key.write_text(passphrase + "\n")
     key.chmod(0o600)
     return Signing.from_file(key)
 
 
-# As a PX4, MAVProxy 1.8.75 gives its `mode NAME` three numbers where one belongs ("required argument is not a float").
+# For a PX4, MAVProxy 1.8.75 sends three numbers instead of one for `mode NAME` ("required argument is not a float").
 MANUAL = {"px4": "long DO_SET_MODE 1 1 0", "ardupilot": "mode MANUAL"}
 
 
 @pytest.mark.parametrize(("autopilot", "signed"), [("px4", True), ("ardupilot", False)])
-def test_mavproxy_connects_tunes_arms_swims_sends_a_mission_and_disarms(autopilot, signed, tmp_path):
+def test_mavproxy_connects_tunes_arms_moves_uploads_a_mission_and_disarms(autopilot, signed, tmp_path):
     port = free_port()
     signing = signing_by(tmp_path, PASSPHRASE) if signed else None
     if signed:
@@ -37,7 +37,7 @@ def test_mavproxy_connects_tunes_arms_swims_sends_a_mission_and_disarms(autopilo
         folder.mkdir()
         (folder / "signing.keys").write_text(f"127.0.0.1:{port} {PASSPHRASE}\n")
     station = f'station={{autopilot="{autopilot}"}}'
-    with Afloat(f"udp:{port}", signing=signing, overrides=(station,)) as vehicle:
+    with SimulatedVehicle(f"udp:{port}", signing=signing, overrides=(station,)) as vehicle:
         proxy = MavProxy(f"udpout:127.0.0.1:{port}", tmp_path)
         try:
             took_s = proxy.reads("online system 1")
@@ -50,7 +50,7 @@ def test_mavproxy_connects_tunes_arms_swims_sends_a_mission_and_disarms(autopilo
         assert signing.refused["wrongly signed"] == 0 and signing.refused["replayed"] == 0
 
 
-def fly(vehicle: Afloat, proxy: MavProxy, autopilot: str, tmp_path) -> None:
+def fly(vehicle: SimulatedVehicle, proxy: MavProxy, autopilot: str, tmp_path) -> None:
     proxy.type("param set TUNE_003 -12.5")
     until("it is set", lambda: vehicle.params.values["TUNE_003"] == -12.5)
     at = proxy.type("param fetch TUNE_003")
@@ -63,16 +63,16 @@ def fly(vehicle: Afloat, proxy: MavProxy, autopilot: str, tmp_path) -> None:
     assert vehicle.loop.state.armed
     proxy.type("module load message")
     proxy.reads("Loaded module message")
-    start_m = vehicle.place_m
+    start_m = vehicle.position_m
 
-    def swum() -> bool:
+    def moved() -> bool:
         proxy.type("message MANUAL_CONTROL 1 0 0 1000 300 0")
         if vehicle.loop.state.requested_mode != modes.MANUAL:
             proxy.type(MANUAL[autopilot])
-        until("a moment", lambda ticks=vehicle.ticks: vehicle.ticks > ticks + 10)
+        until("ten ticks have passed", lambda ticks=vehicle.ticks: vehicle.ticks > ticks + 10)
         return vehicle.loop.state.requested_mode == modes.MANUAL and vehicle.moved_m(start_m) > 0.3
 
-    until("it swims under its pilot's hand", swum)
+    until("it moves by manual control", moved)
     proxy.reads(">", proxy.type("status HEARTBEAT"))
 
     (tmp_path / "mission.txt").write_text(MISSION)
@@ -87,24 +87,24 @@ def fly(vehicle: Afloat, proxy: MavProxy, autopilot: str, tmp_path) -> None:
     assert not vehicle.loop.state.armed
 
 
-def test_mavproxy_without_the_key_changes_nothing_and_is_recorded(tmp_path):
+def test_mavproxy_without_the_key_changes_nothing_and_is_logged(tmp_path):
     port = free_port()
     signing = Signing(KEY, None)
-    with Afloat(f"udp:{port}", signing=signing) as vehicle:
+    with SimulatedVehicle(f"udp:{port}", signing=signing) as vehicle:
         proxy = MavProxy(f"udpout:127.0.0.1:{port}", tmp_path)
         try:
-            proxy.reads("online system 1")  # it takes signed frames for what they say
+            proxy.reads("online system 1")  # it accepts signed frames without a key
             proxy.type("arm throttle")
             proxy.reads("frames refused: .*unsigned")
-            until("it is recorded", lambda: any(kind == "frames refused" for kind, _ in vehicle.notes))
+            until("it is logged", lambda: any(kind == "frames refused" for kind, _ in vehicle.notes))
             assert not vehicle.loop.state.armed and signing.refused["unsigned"] > 0
         finally:
             proxy.close()
 
 
-def test_mavproxy_lets_a_fault_happen_as_the_document_says(tmp_path):
+def test_mavproxy_injects_a_fault_with_the_documented_command(tmp_path):
     port = free_port()
-    with Afloat(f"udp:{port}") as vehicle:
+    with SimulatedVehicle(f"udp:{port}") as vehicle:
         proxy = MavProxy(f"udpout:127.0.0.1:{port}", tmp_path)
         try:
             proxy.reads("online system 1")
@@ -112,6 +112,6 @@ def test_mavproxy_lets_a_fault_happen_as_the_document_says(tmp_path):
             proxy.reads("Loaded module message")
             at = proxy.type("""message STATUSTEXT 6 "b'fault silent:depth'\"""")
             proxy.reads("fault silent:depth: done", at)
-            until("it is silent", lambda: len(vehicle.instance.body.on_counts) == 1)
+            until("the sensor is silent", lambda: len(vehicle.instance.body.on_counts) == 1)
         finally:
             proxy.close()

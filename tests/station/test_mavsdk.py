@@ -1,7 +1,7 @@
-"""MAVSDK as a ground station, with its own server, against a vehicle that tells it that it is a PX4.
+"""MAVSDK, with its server, connects, sets parameters, controls and disarms a vehicle that presents itself as a PX4.
 
-MAVSDK 3 has no signing: neither its Python classes nor its server take a key, so it is tried unsigned, and refused by a
-vehicle that has a key.
+MAVSDK 3 has no signing: neither its Python classes nor its server accept a key. So these tests do not sign, and a
+vehicle with a key must reject it.
 """
 
 import asyncio
@@ -13,8 +13,8 @@ import pytest
 from caudal.hal.core.board import NEVER
 from caudal.onboard.core import modes
 from caudal.onboard.station.signing import Signing
-from tests.station.afloat import Afloat, free_port, until
 from tests.station.pilots import mavlink
+from tests.station.simulated import SimulatedVehicle, free_port, until
 from tests.station.test_pymavlink import KEY
 from tests.waiting import LIMIT_S
 
@@ -22,7 +22,7 @@ mavsdk = pytest.importorskip("mavsdk")
 from mavsdk.mission import MissionItem, MissionPlan  # noqa: E402
 from mavsdk.offboard import PositionNedYaw  # noqa: E402
 
-PATIENCE_S = LIMIT_S
+TIMEOUT_S = LIMIT_S
 
 
 async def first(stream, true=lambda value: True):
@@ -31,7 +31,7 @@ async def first(stream, true=lambda value: True):
             if true(value):
                 return value
 
-    return await asyncio.wait_for(wait(), PATIENCE_S)
+    return await asyncio.wait_for(wait(), TIMEOUT_S)
 
 
 async def connected(port: int):
@@ -45,23 +45,23 @@ def ended(drone) -> None:
     drone._stop_mavsdk_server()
 
 
-def test_mavsdk_connects_tunes_arms_swims_sends_a_mission_and_disarms():
+def test_mavsdk_connects_tunes_arms_moves_uploads_a_mission_and_disarms():
     port = free_port()
-    with Afloat(f"udpout:127.0.0.1:{port}") as vehicle:
+    with SimulatedVehicle(f"udpout:127.0.0.1:{port}") as vehicle:
         asyncio.run(fly(vehicle, port))
 
 
-async def fly(vehicle: Afloat, port: int) -> None:
+async def fly(vehicle: SimulatedVehicle, port: int) -> None:
     drone = await connected(port)
     try:
         await tune(vehicle, drone)
-        await swim(vehicle, drone)
-        await go(vehicle, drone)
+        await move(vehicle, drone)
+        await follow_set_points(vehicle, drone)
     finally:
         ended(drone)
 
 
-async def tune(vehicle: Afloat, drone) -> None:
+async def tune(vehicle: SimulatedVehicle, drone) -> None:
     start_s = time.monotonic()
     everything = await drone.param.get_all_params()
     print(f"MAVSDK: 300 parameters in {time.monotonic() - start_s:.2f} s")
@@ -73,7 +73,7 @@ async def tune(vehicle: Afloat, drone) -> None:
     assert (vehicle.params.values["TUNE_007"], vehicle.params.values["WHOLE_4"]) == (-3.125, 42)
 
 
-async def swim(vehicle: Afloat, drone) -> None:
+async def move(vehicle: SimulatedVehicle, drone) -> None:
     await drone.action.arm()
     assert vehicle.loop.state.armed
     assert await first(drone.telemetry.armed(), lambda armed: armed)
@@ -81,14 +81,14 @@ async def swim(vehicle: Afloat, drone) -> None:
     assert vehicle.loop.state.requested_mode == modes.HOLD
     mode = await first(drone.telemetry.flight_mode(), lambda mode: str(mode) == "HOLD")
     assert str(mode) == "HOLD"
-    sticks = asyncio.create_task(steer(drone))
-    while vehicle.loop.state.sticks_age >= NEVER:  # without sticks a pilot counts as lost
+    control = asyncio.create_task(steer(drone))
+    while vehicle.loop.state.manual_input_age >= NEVER:  # without manual control the pilot counts as lost
         await asyncio.sleep(0.05)
     await drone.manual_control.start_position_control()
     assert vehicle.loop.state.requested_mode == modes.MANUAL
-    start_m = vehicle.place_m
-    await asyncio.wait_for(moved(vehicle, start_m), PATIENCE_S)
-    sticks.cancel()
+    start_m = vehicle.position_m
+    await asyncio.wait_for(moved(vehicle, start_m), TIMEOUT_S)
+    control.cancel()
 
 
 async def steer(drone) -> None:
@@ -97,12 +97,12 @@ async def steer(drone) -> None:
         await asyncio.sleep(0.05)
 
 
-async def moved(vehicle: Afloat, start_m) -> None:
+async def moved(vehicle: SimulatedVehicle, start_m) -> None:
     while vehicle.moved_m(start_m) < 0.3:
         await asyncio.sleep(0.05)
 
 
-async def go(vehicle: Afloat, drone) -> None:
+async def follow_set_points(vehicle: SimulatedVehicle, drone) -> None:
     nan = float("nan")
     items = [
         MissionItem(
@@ -122,22 +122,22 @@ async def go(vehicle: Afloat, drone) -> None:
     await drone.offboard.start()
     assert vehicle.loop.state.requested_mode == modes.GOTO
     assert vehicle.loop.state.goto_pose[:3] == pytest.approx([1.5, 1.0, 0.5])
-    await drone.offboard.stop()  # else its set-points go on, and the latest place counts
+    await drone.offboard.stop()  # else its set-points go on, and the latest counts
     assert vehicle.loop.state.requested_mode == modes.HOLD
     await drone.action.goto_location(47.39775, 8.5456, -0.25, 90.0)
     assert vehicle.loop.state.goto_pose[2:] == pytest.approx([0.25, -math.pi / 2])
-    assert vehicle.loop.state.station_age < NEVER  # its heartbeats count as a station's
+    assert vehicle.loop.state.station_age < NEVER  # its heartbeats count as those of a station
     await drone.action.disarm()
     assert not vehicle.loop.state.armed
 
 
-def test_mavsdk_which_cannot_sign_changes_nothing_in_a_vehicle_that_has_a_key():
+def test_mavsdk_without_signing_changes_nothing_in_a_vehicle_with_a_key():
     port = free_port()
     signing = Signing(KEY, None)
-    with Afloat(f"udpout:127.0.0.1:{port}", signing=signing) as vehicle:
+    with SimulatedVehicle(f"udpout:127.0.0.1:{port}", signing=signing) as vehicle:
 
         async def attempt():
-            drone = await connected(port)  # it takes signed heartbeats for what they say
+            drone = await connected(port)  # it accepts signed heartbeats without a key
             try:
                 with pytest.raises(mavsdk.action.ActionError):
                     await drone.action.arm()
@@ -146,5 +146,5 @@ def test_mavsdk_which_cannot_sign_changes_nothing_in_a_vehicle_that_has_a_key():
 
         asyncio.run(attempt())
         assert not vehicle.loop.state.armed and signing.refused["unsigned"] > 0
-        until("it is recorded", lambda: any(kind == "frames refused" for kind, _ in vehicle.notes))
+        until("it is logged", lambda: any(kind == "frames refused" for kind, _ in vehicle.notes))
     assert mavlink.WIRE_PROTOCOL_VERSION == "2.0"

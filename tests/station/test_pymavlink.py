@@ -1,4 +1,4 @@
-"""pymavlink as a ground station: everything a pilot does, over UDP and TCP, unsigned and signed."""
+"""A ground station by pymavlink connects, sets parameters, controls and disarms, over UDP and TCP, signed or not."""
 
 import hashlib
 import socket
@@ -9,8 +9,8 @@ import pytest
 
 from caudal.onboard.core import modes
 from caudal.onboard.station.signing import Signing
-from tests.station.afloat import Afloat, free_port, until
 from tests.station.pilots import Pilot, mavlink
+from tests.station.simulated import SimulatedVehicle, free_port, until
 
 KEY = hashlib.sha256(b"swim, fish, swim").digest()
 WAYPOINTS = [
@@ -22,13 +22,13 @@ WAYPOINTS = [
 
 @pytest.mark.parametrize("signed", [False, True], ids=["unsigned", "signed"])
 @pytest.mark.parametrize("kind", ["udp", "tcp"])
-def test_a_pilot_connects_tunes_arms_swims_sends_a_mission_and_disarms(kind, signed):
+def test_pymavlink_connects_tunes_arms_moves_uploads_a_mission_and_disarms(kind, signed):
     port = free_port(socket.SOCK_DGRAM if kind == "udp" else socket.SOCK_STREAM)
     signing = Signing(KEY, None) if signed else None
-    with Afloat(f"{kind}:{port}", signing=signing) as vehicle:
+    with SimulatedVehicle(f"{kind}:{port}", signing=signing) as vehicle:
         address = f"udpout:127.0.0.1:{port}" if kind == "udp" else f"tcp:127.0.0.1:{port}"
         pilot = Pilot(address, KEY if signed else None)
-        pilot.meet()
+        pilot.connect()
 
         start_s = time.monotonic()
         found = pilot.parameters()
@@ -37,29 +37,29 @@ def test_a_pilot_connects_tunes_arms_swims_sends_a_mission_and_disarms(kind, sig
         assert found["TUNE_003"].param_value == 0.75
         assert struct.pack("<f", found["WHOLE_0"].param_value) == struct.pack("<i", 7)
         pilot.mav.param_set_send(1, 1, b"TUNE_003", 0.1, mavlink.MAV_PARAM_TYPE_REAL32)
-        assert pilot.hear(
+        assert pilot.receive(
             "PARAM_VALUE", where=lambda m: m.param_id == "TUNE_003"
         ).param_value == pytest.approx(0.1)
         pilot.mav.param_request_read_send(1, 1, b"TUNE_003", -1)
-        assert pilot.hear("PARAM_VALUE").param_value == pytest.approx(0.1)
+        assert pilot.receive("PARAM_VALUE").param_value == pytest.approx(0.1)
         assert vehicle.params.values["TUNE_003"] == 0.1
 
         assert pilot.arm() == mavlink.MAV_RESULT_ACCEPTED
         assert vehicle.loop.state.armed
         pilot.mav.manual_control_send(
             1, 0, 0, 0, 0, 0
-        )  # before the mode: without sticks a pilot counts as lost
+        )  # before the mode: without manual control the pilot counts as lost
         assert pilot.mode(1) == mavlink.MAV_RESULT_ACCEPTED
         assert vehicle.loop.state.requested_mode == modes.MANUAL
-        assert pilot.hear("HEARTBEAT", where=lambda m: m.custom_mode == 1 << 16).base_mode & 128
-        start_m = vehicle.place_m
+        assert pilot.receive("HEARTBEAT", where=lambda m: m.custom_mode == 1 << 16).base_mode & 128
+        start_m = vehicle.position_m
 
-        def swum() -> bool:
+        def moved() -> bool:
             pilot.mav.manual_control_send(1, 0, 0, 1000, 300, 0)
-            pilot.hear("ATTITUDE", patience_s=0.05)
+            pilot.receive("ATTITUDE", timeout_s=0.05)
             return vehicle.moved_m(start_m) > 0.3
 
-        until("it swims under its pilot's hand", swum)
+        until("it moves by manual control", moved)
 
         assert pilot.upload(WAYPOINTS) == mavlink.MAV_MISSION_ACCEPTED
         assert pilot.download() == WAYPOINTS

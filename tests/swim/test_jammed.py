@@ -1,4 +1,4 @@
-"""A tail swimmer one of whose four joints jams on its way: found, planned round, and still on its track.
+"""A tail swimmer with one of four joints jammed on its way: found, compensated, and still on its track.
 
 The loop has to detect it; noise is on. All angles, seeds and joints, with and without the plan: jams.py.
 """

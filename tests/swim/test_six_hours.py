@@ -1,4 +1,4 @@
-"""What six hours come to: by hand they take long, but what they end with is decided here."""
+"""Six hours of swimming are run by hand; here the evaluation of their result is tested."""
 
 import pytest
 

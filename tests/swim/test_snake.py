@@ -1,4 +1,4 @@
-"""The surface snake swims upright, ahead, back and round: closed loop through device units, sensor noise on."""
+"""The surface snake swims upright, ahead, back and in turns: closed loop through device units, sensor noise on."""
 
 import numpy as np
 import pytest

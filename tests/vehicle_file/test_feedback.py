@@ -9,7 +9,7 @@ from tests.conftest import ROOT
 WRONG = [
     ("fish", "actuator.tail_1.feedback=nobody", "actuator.tail_1.feedback", 'there is no sensor "nobody"'),
     ("fish", "actuator.tail_1.feedback=depth", "actuator.tail_1.feedback", 'reads m; name one of unit "rad"'),
-    ("fish", "actuator.tail_1.feedback=''", "actuator.tail_1.lag_s", "nobody hears what it does"),
+    ("fish", "actuator.tail_1.feedback=''", "actuator.tail_1.lag_s", "needs feedback"),
     ("fish", "actuator.tail_1.off_rad=0", "actuator.tail_1.off_rad", "0"),
     ("fish", "actuator.tail_1.found_s=100", "actuator.tail_1.found_s", "60"),
     ("ray", "actuator.left_fin.off_rad=0.1", "actuator.left_fin.off_rad", "name a sensor in `feedback`"),

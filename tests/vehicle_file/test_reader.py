@@ -235,7 +235,7 @@ def test_unknown_table_is_refused_with_the_nearest_name():
     [
         (
             "[gait]\nsource = table\n",
-            "line 2, column 10: a value is missing or is not TOML; text stands in quotes",
+            "line 2, column 10: a value is missing or is not TOML; text needs quotes",
         ),
         ("[gait]\na = 1\na = 2\n", "line 3, column 6: a is given twice; keep one."),
         (

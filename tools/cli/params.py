@@ -7,8 +7,11 @@ caudal params VEHICLE --reset [NAME ...] --params FILE  resets some or all to th
 import argparse
 from typing import Any
 
+from msgspec.structs import asdict
+
 from caudal.onboard.params.store import ParamStore, StoreError
 from caudal.onboard.params.update import checked
+from caudal.onboard.tables.params import Param
 from caudal.tools.common import options, output
 from caudal.tools.vehicle_run.config import Controlled, open_controlled
 from caudal.tools.vehicle_run.param_keeper import add_params, open_store
@@ -36,7 +39,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Changes the parameter file if asked, and prints the parameters."""
     vehicle, _, _ = open_controlled(args.vehicle, args.set, args.scenario)
-    params = vehicle.settings["params"]
+    params = vehicle.settings.params
     to_change = bool(args.change) or args.reset is not None
     if to_change and args.params is None:
         raise output.UsageError(
@@ -52,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         if to_change:
             values = _changed(args, vehicle, values, store)
             _save(store, values, params)
-    rows = [{**param, "value": values.get(param["name"], param["default"])} for param in params]
+    rows = [asdict(param) | {"value": values.get(param.name, param.default)} for param in params]
     for row in rows:
         del row["places"]
     for note in notes:
@@ -77,7 +80,7 @@ def _changed(
     args: argparse.Namespace, vehicle: Controlled, values: dict[str, float], store: ParamStore
 ) -> dict[str, float]:
     """The values after the requested changes; an invalid one raises, and changes nothing."""
-    about = {param["name"]: param for param in vehicle.settings["params"]}
+    about = {param.name: param for param in vehicle.settings.params}
     if args.reset is not None:
         forgotten = store.forget(args.reset)
         for name in args.reset:
@@ -104,8 +107,8 @@ def _changed(
     return values
 
 
-def _save(store: ParamStore, values: dict[str, float], params: list[dict[str, Any]]) -> None:
-    defaults = {param["name"]: param["default"] for param in params}
+def _save(store: ParamStore, values: dict[str, float], params: list[Param]) -> None:
+    defaults = {param.name: param.default for param in params}
     try:
         store.save({name: value for name, value in values.items() if value != defaults[name]})
     except StoreError as error:

@@ -149,11 +149,11 @@ def _on_bus(parts: Any, number: int, expected: Expected, emulated: bool) -> Iter
 
 def _name_all_call(bus: I2cBus, chips: dict[int, str | None], here: dict[int, tuple[str, str]]) -> None:
     """Names a PCA9685's second address (all call), to which it responds until a driver has set it up."""
-    from caudal.hal.pi.identify import ALL_CALL, hears_all_call
+    from caudal.hal.pi.identify import ALL_CALL, responds_to_all_call
 
     if ALL_CALL in chips and ALL_CALL not in here:
         for address, chip in chips.items():
-            if chip == "pca9685" and hears_all_call(bus, address):
+            if chip == "pca9685" and responds_to_all_call(bus, address):
                 chips[ALL_CALL] = f"pca9685 of 0x{address:02x} (all call)"
                 return
 
@@ -173,7 +173,7 @@ def _on_lines(parts: Any, vehicle: PiVehicle, emulated: bool) -> Iterator[Row]:
 
 
 def _ask_ping(parts: Any, chip: OnSerial, emulated: bool) -> tuple[bool, str]:
-    from caudal.hal.pi.identify import ask_ping
+    from caudal.hal.pi.identify import request_ping
 
     def wait_us(us: int) -> None:
         if emulated:
@@ -186,7 +186,7 @@ def _ask_ping(parts: Any, chip: OnSerial, emulated: bool) -> tuple[bool, str]:
     except OSError as error:  # pyserial's own is one
         return False, f"cannot be opened ({error.strerror or error})"
     try:
-        for device_type in ask_ping(port, wait_us):
+        for device_type in request_ping(port, wait_us):
             if device_type == 1:
                 return True, ""
             return False, f"a device of type {device_type}, not a Ping sonar (1); check which port it is on"

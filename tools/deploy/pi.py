@@ -131,7 +131,7 @@ def _deploy(args: argparse.Namespace, target: Image | Remote) -> int:
 def _read_calibrated(args: argparse.Namespace, calibration: Path) -> None:
     """Checks the files with the calibration of an image, which overrides all settings, as on the vehicle."""
     again = argparse.Namespace(set=list(args.set))
-    options.With([], "set")(None, again, calibration)
+    options.With([], "set")(argparse.ArgumentParser(), again, str(calibration))
     read_for_pi(args.vehicle, again.set, args.scenario)
 
 

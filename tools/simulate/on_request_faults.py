@@ -1,4 +1,4 @@
-"""What a ground station asks for (onboard/station/rehearsals.py), as upsets of a simulated vehicle, and their end."""
+"""What a ground station asks for (onboard/station/fault_requests.py), as upsets of a simulated vehicle, and their end."""
 
 import contextlib
 from collections.abc import Callable

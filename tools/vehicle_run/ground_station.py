@@ -99,7 +99,7 @@ def open_stations(
                 number=number,
                 origin=args.mavlink_origin or origin,
                 logs=log.parent,
-                rehearse=rehearsal and _of(rehearsal, name),
+                inject=rehearsal and _of(rehearsal, name),
             )
             for number, (name, loop) in enumerate(loops)
         ]

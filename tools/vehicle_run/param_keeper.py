@@ -54,7 +54,7 @@ class ParamKeeper:
             output.note(sentence)
             self._recorder.event(time_ns, "params", vehicle=self._name, reason=sentence)
         self._sentences = []
-        if keeper.troubled != self._told:
+        if keeper.failing != self._told:
             self._told = not self._told
             self._loop.send("host", "params_lost", int(self._told))
 

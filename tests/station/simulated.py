@@ -1,6 +1,6 @@
-"""A simulated vehicle with ground stations, for tests: it ticks by itself, and no tick is ever late by its own account.
+"""A simulated vehicle with ground stations. It ticks in a thread of its own, and no tick counts as late.
 
-Parameters are a stand-in of 300 with the interface of `loop.helm.params`, so that lists have the length that counts.
+Its parameters are 300 fake ones with the interface of `loop.handler.params`, so that lists are long.
 """
 
 import socket
@@ -10,25 +10,28 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from caudal.onboard.station.address import read_address
 from caudal.onboard.station.signing import Signing
 from caudal.onboard.station.stations import Stations
 from caudal.onboard.station.vehicle_link import VehicleLink
+from caudal.onboard.tables.params import Param
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.simulate.on_request_faults import rehearsal
 from caudal.tools.simulate.simulation import Simulation
 from tests.waiting import LIMIT_S, wait_for
 
-PATIENCE_S = LIMIT_S
+TIMEOUT_S = LIMIT_S
 SLOW = [
     "failsafe.pilot_lost={limit_s=10}",
     "failsafe.station_lost={limit_s=60}",
-]  # a busy machine is no failure
+]  # a busy machine must not trip a failsafe
 ORIGIN = (47.397742, 8.545594)
 
 
-class StandIn:
-    """Parameters as the helm has them: names, value, set."""
+class FakeParams:
+    """Parameters with the interface of the command handler's: names, value, set."""
 
     def __init__(self, count: int = 300) -> None:
         self.names = [f"TUNE_{k:03d}" for k in range(count - 10)] + [f"WHOLE_{k}" for k in range(10)]
@@ -43,17 +46,24 @@ class StandIn:
         if name not in self.values:
             return f"there is no parameter {name}"
         if not -1000 <= value <= 1000:
-            return f"{name}: {value:g} lies outside -1000 to 1000"
+            return f"{name}: {value:g} is outside -1000 to 1000"
         self.values[name] = value
         return None
 
     @property
-    def settings(self) -> list[dict[str, Any]]:
-        return [{"name": name, "kind": "int" if name[0] == "W" else "float"} for name in self.names]
+    def tables(self) -> list[Param]:
+        """The tables of the vehicle file."""
+        return [
+            Param(
+                name=name, key=name, unit="", low=-1000.0, high=1000.0, default=self.values[name], about="",
+                kind="int" if name[0] == "W" else "float", armed=True, live=True, places=[],
+            )
+            for name in self.names
+        ]  # fmt: skip
 
 
-class Afloat:
-    """`with Afloat(...) as vehicle:` one vehicle of a scenario in its plant, its stations' thread, and its ticks."""
+class SimulatedVehicle:
+    """`with SimulatedVehicle(...) as vehicle:` runs a scenario's plant and loop, and the thread of its stations."""
 
     def __init__(
         self,
@@ -70,11 +80,11 @@ class Afloat:
         self.simulation = Simulation(opened, name, seed=1)
         self.instance = self.simulation.instances[0]
         self.loop = self.instance.loop
-        settings = dict(opened.settings)
-        self.params = StandIn()
+        settings = opened.settings
+        self.params = FakeParams()
         if parameters:
             self.loop.handler.params = self.params
-            settings["params"] = self.params.settings
+            settings = replace(settings, params=self.params.tables)
         vehicle_links = [
             VehicleLink(
                 instance.name,
@@ -83,7 +93,7 @@ class Afloat:
                 number=k,
                 origin=ORIGIN,
                 logs=logs,
-                rehearse=self._rehearse(opened, instance.name),
+                inject=self._fault_injection(opened, instance.name),
             )
             for k, instance in enumerate(self.simulation.instances)
         ]
@@ -94,19 +104,19 @@ class Afloat:
         self.signing = signing
         self.stations = Stations(vehicle_links, [read_address(text) for text in addresses], signing)
         self.ticks = 0
-        self.most_orders = 0  # taken in one tick
-        self.late: list[float] = []  # by the wall clock, for those who print it
+        self.most_commands = 0  # executed in one tick
+        self.late: list[float] = []  # by the wall clock, to print
         self._paced = paced
         self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._swim, daemon=True)
+        self._thread = threading.Thread(target=self._run, daemon=True)
         self._after = self.instance.bridge.after
         self.instance.bridge.after = self._keep_notes
 
-    def _rehearse(self, vehicle: Any, name: str) -> Any:
+    def _fault_injection(self, vehicle: Any, name: str) -> Any:
         inject = rehearsal(vehicle, self.simulation)
-        return lambda asked: inject(name, asked)
+        return lambda request: inject(name, request)
 
-    def __enter__(self) -> "Afloat":
+    def __enter__(self) -> "SimulatedVehicle":
         self.simulation.step(0)  # compiles
         self.stations.start()
         if self._paced:
@@ -124,10 +134,10 @@ class Afloat:
     def _keep_notes(self) -> list:
         notes = self._after()
         self.notes += notes
-        self.most_orders = max(self.most_orders, len(self.loop.taken))
+        self.most_commands = max(self.most_commands, len(self.loop.taken))
         return notes
 
-    def _swim(self) -> None:
+    def _run(self) -> None:
         period_s = self.simulation.period_us / 1e6
         due_s = time.monotonic()
         while not self._ending.is_set():
@@ -138,24 +148,24 @@ class Afloat:
             if now_s < due_s:
                 time.sleep(due_s - now_s)
                 self.late.append(time.monotonic() - due_s)
-            else:  # the machine was busy: no hurry
+            else:  # the machine was busy: do not catch up
                 self.late.append(now_s - due_s)
                 due_s = now_s
 
     @property
-    def place_m(self) -> tuple[float, float]:
-        """In the plant, not by its own belief."""
+    def position_m(self) -> tuple[float, float]:
+        """The true position in the plant."""
         truth = dict(zip(self.instance.body.truth_fields, self.instance.body.truth(), strict=True))
         return truth["x_m"], truth["y_m"]
 
     def moved_m(self, since: tuple[float, float]) -> float:
-        here = self.place_m
+        here = self.position_m
         return ((here[0] - since[0]) ** 2 + (here[1] - since[1]) ** 2) ** 0.5
 
 
-def until(what: str, true: Callable[[], object]) -> None:
-    """Waits until something is so."""
-    wait_for(true, what)
+def until(what: str, condition: Callable[[], object]) -> None:
+    """Waits for a condition."""
+    wait_for(condition, what)
 
 
 def free_port(kind: int = socket.SOCK_DGRAM) -> int:
