@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from tests import command_line
 from tests.failsafes.counted import pytest_runtest_logreport, pytest_sessionfinish  # noqa: F401
 
-# No test asserts a wall-clock time: a busy machine is no failure. The examples are the same every time: failures repeat.
+# No test asserts a wall-clock time: a busy machine is no failure. The examples are always the same: failures repeat.
 settings.register_profile(
     "caudal", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -46,5 +46,5 @@ def read_address(text: str) -> Address:
     if not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
         raise AddressError(f"{text}: {port or 'nothing'} is no port; {HINT}")
     if kind == "udpout" and (not host or int(port) == 0):
-        raise AddressError(f"{text}: say whom to speak to, such as udpout:127.0.0.1:{port}")
+        raise AddressError(f"{text}: name the station, such as udpout:127.0.0.1:{port}")
     return Address({"udpin": "udp", "tcpin": "tcp"}.get(kind, kind), host or "127.0.0.1", int(port))

@@ -36,7 +36,7 @@ def test_every_frame_comes_out_as_it_went_in(frame):
 
 @settings(deadline=None)
 @given(st.lists(st.binary(max_size=600), max_size=6))
-def test_no_bytes_upset_the_decoder_and_the_second_intact_frame_behind_them_comes(chunks):
+def test_no_bytes_disturb_the_decoder_and_the_second_intact_frame_behind_them_comes(chunks):
     decoder = Decoder(SIZES)
     for chunk in chunks:
         received(decoder, chunk)
@@ -46,7 +46,7 @@ def test_no_bytes_upset_the_decoder_and_the_second_intact_frame_behind_them_come
 
 @settings(deadline=None)
 @given(st.lists(st.integers(1, 255), min_size=1, max_size=80))
-def test_bytes_with_a_right_crc_that_are_no_frame_upset_it_no_more(body):
+def test_bytes_with_a_right_crc_that_are_no_frame_do_not_disturb_it_either(body):
     decoder = Decoder(SIZES)
     crc = crc_hqx(bytes(body), 0xFFFF)
     received(decoder, bytes([*body, crc >> 8, crc & 0xFF, 0]))
@@ -86,7 +86,7 @@ def test_every_number_a_layout_holds_comes_back(data):
 
 @settings(deadline=None)
 @given(st.binary(min_size=SIZE, max_size=SIZE))
-def test_any_hello_is_answered_with_agreement_or_a_sentence(payload):
+def test_any_handshake_is_answered_with_agreement_or_a_sentence(payload):
     own = Handshake("0123456789abcdef", 100, 20, 4)
     mine = bytearray(SIZE)
     own.pack(mine)

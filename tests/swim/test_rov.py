@@ -71,7 +71,7 @@ def test_it_keeps_station_in_a_current(seed):
     )
 
 
-@pytest.mark.parametrize("overrides", [(), ROUGH], ids=["as told", "quadratic drag and tether"])
+@pytest.mark.parametrize("overrides", [(), ROUGH], ids=["as in the file", "quadratic drag and tether"])
 def test_it_tracks_the_excitation(overrides):
     run = swim("excite", 0, 286.0, *overrides)
     assert rms(off_m(run, "want")) < 0.03 and rms(off_deg(run, "want")) < 2.0

@@ -165,7 +165,7 @@ def test_any_override_either_applies_or_is_refused_in_one_sentence(override):
 
 
 @given(value=values)
-def test_an_override_sets_exactly_the_value_it_states_and_is_kept_for_a_log(value):
+def test_an_override_sets_exactly_its_value_and_is_stored_for_a_log(value):
     file = sound(f"gait.label={toml(value)}")
     in_file = VehicleFile.parse(f"x = {toml(value)}", "x.toml")
     assert repr(file.tables["gait"]["label"]) == repr(in_file.tables["x"])
