@@ -62,7 +62,7 @@ class Pilot:
     def command(
         self, number: int, *params: float, system: int = 1, timeout_s: float = TIMEOUT_S
     ) -> int | None:
-        """The result of a COMMAND_LONG; None if there is no answer. Sent again if it seems lost, as every station does."""
+        """The result of a COMMAND_LONG; None without an answer. Sent again if it seems lost, as every station does."""
         full = (*params, *[0.0] * (7 - len(params)))
         for again in range(TRIES):
             self.mav.command_long_send(system, 1, number, again, *full)
