@@ -104,7 +104,7 @@ def test_the_dead_band_gives_no_force_up_to_and_with_its_edges():
     assert polynomial().force_n(1474) < 0
 
 
-def test_a_thruster_takes_the_pulse_whose_force_is_asked():
+def test_thruster_map_gives_the_pulse_of_the_commanded_force():
     thruster = ThrusterMap(1500, 1100, 1900, [polynomial()], 12.0)
     assert thruster.to_device(to_q14(8.0)) == 1725
     assert thruster.to_device(to_q14(-4.0)) == 1275

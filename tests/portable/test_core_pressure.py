@@ -111,7 +111,7 @@ def test_nothing_asked_is_no_current_and_a_sum_of_none():
         assert rig.tick(100000.0, 4000) == OPEN_UA
 
 
-def test_a_board_put_into_its_safe_state_starts_the_sum_afresh():
+def test_a_board_put_into_its_safe_state_resets_the_sum():
     rig = Rig(kp=0.0, safe_pa=20000.0)
     for _ in range(20):
         rig.tick(100000.0, 3900)
