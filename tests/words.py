@@ -61,7 +61,7 @@ AVOIDED = {  # regular expression: what to write instead
     r"orders(?! of magnitude)|(?:an|one|each|every) order(?! of| in)": "command",
     r"wants|wanted|the want": "setpoint, reference, needed",
     r"(?:the|safety|a) gates?": "output limiter",
-    r"failsafe rows?|rows? of the (?:failsafe )?table": "failsafe rule",
+    r"failsafe rows?|rows? of the failsafe table": "failsafe rule",
     r"bars? arming": "blocks arming",
     r"dead[ -]m[ae]n": "link timeout",
     r"judge\w*|judging": "check, evaluate",

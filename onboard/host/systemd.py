@@ -1,8 +1,8 @@
 """Notifies the service manager that the loop ticks: systemd's sd_notify protocol, a datagram per word. CPython only.
 
 `alive()` belongs into the loop's own tick, so that a hanging loop is restarted; a call from another thread would report
-that all is well while nothing is controlled. It may be called every tick: a datagram goes out four times a watchdog period.
-Nothing here raises or waits: a manager that does not listen must not stop a vehicle.
+that all is well while nothing is controlled. It may be called every tick: it sends a datagram four times per watchdog
+period. Nothing here raises or waits: a manager that does not listen must not stop a vehicle.
 """
 
 import socket
