@@ -6,9 +6,9 @@ filters use no model. `known` says whether everything that the controller needs 
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
-from msgspec.structs import replace
 
 from caudal.hal.core.board import Board
 from caudal.onboard.chain.arrays import Floats
@@ -24,6 +24,14 @@ from caudal.onboard.tables.thrusters import FilterTable
 
 LOST_S = 0.5  # a joint or a pressure without a reading for so long is no longer known
 MOST_RAD_S2 = 2000.0  # no joint accelerates more: see MOST_M_S2
+
+
+class JointDisturbance(NamedTuple):
+    """Disturbance of a joint's coordinate: m in these names is rad for a bend."""
+
+    push_s: float
+    push_m_s2: float
+    gust_m_s2: float
 
 
 class ChainEstimator:
@@ -50,8 +58,8 @@ class ChainEstimator:
         self._tilts = [board.sensor(name) for name in (table.roll, table.pitch, table.heading)]
         gyros = table.roll_rate, table.pitch_rate, table.turn_rate
         self._gyros = [board.sensor(name) if name else None for name in gyros]
-        bend = replace(noise, push_s=5.0, push_m_s2=joints.push_rad_s2, gust_m_s2=joints.gust_rad_s2)
-        slide = replace(noise, push_s=5.0, push_m_s2=1e-6, gust_m_s2=joints.gust_m_s2)
+        bend = JointDisturbance(5.0, joints.push_rad_s2, joints.gust_rad_s2)
+        slide = JointDisturbance(5.0, 1e-6, joints.gust_m_s2)
         self._joints, self._coordinates = [], []
         for soft in control.soft:
             for k, name in enumerate(soft.coordinates):

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
 
 from caudal.hal.core.board import Board
 from caudal.hal.core.fixed_point import ONE, to_q14_or_none
@@ -151,8 +150,15 @@ class TaskPriorityControl:
         plan = ShapePlan(self.chain, *rows, self.clearance, bend_max, ease_pa, self._dt)
         attitude = None
         if isinstance(hand, PositionTask):
-            aim, frame = replace(hand_aim, name="turn"), self._frame(hand_aim)
-            attitude = AttitudeTask(aim, AttitudeReference([]), self._dt, *frame)
+            aim = tables.TurnAim(
+                name="turn",
+                frame=hand_aim.frame,
+                pole_per_s=hand_aim.pole_per_s,
+                sum_limit=hand_aim.sum_limit,
+                leash=hand_aim.leash,
+                damping=hand_aim.damping,
+            )
+            attitude = AttitudeTask(aim, AttitudeReference([]), self._dt, *self._frame(aim))
         hold = ShapeHold(control, self._thrusters, self._dt)
         others = self.tasks[3:]
         return PlannedTasks(hand, attitude, base, shape, others, plan, hold, self._thrusters, self._dt)

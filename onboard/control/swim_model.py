@@ -24,6 +24,8 @@ class SwimModel:
     POINTS = 48
 
     def __init__(self, table: "TailControl") -> None:
+        assert table.mass_kg and table.metres_per_beat and table.turn_rad_per_beat
+        assert table.wetted_area_m2 and table.reynolds_length_m
         self.mass_kg = table.mass_kg
         self.metres_per_beat = table.metres_per_beat
         self.turn_rad_per_beat = table.turn_rad_per_beat

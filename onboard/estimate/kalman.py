@@ -8,7 +8,23 @@ import math
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from caudal.onboard.tables.thrusters import FilterTable
+    from typing import Protocol
+
+    class Disturbance(Protocol):
+        """Disturbance of one coordinate: the keys push_s, push_m_s2 and gust_m_s2 of estimate.filter."""
+
+        @property
+        def push_s(self) -> float:
+            """Time constant."""
+
+        @property
+        def push_m_s2(self) -> float:
+            """Standard deviation."""
+
+        @property
+        def gust_m_s2(self) -> float:
+            """Standard deviation from tick to tick."""
+
 
 GATE = 25.0  # an innovation beyond five sigma is an outlier...
 OUTLIERS = 10  # ...unless more than so many come in a row: then the filter starts again
@@ -21,7 +37,7 @@ class Axis:
     of push_m_s2 with time constant push_s; drag_per_s is how the model's acceleration falls with the velocity.
     """
 
-    def __init__(self, table: "FilterTable", noise_m: float, drag_per_s: float, dt: float) -> None:
+    def __init__(self, table: "Disturbance", noise_m: float, drag_per_s: float, dt: float) -> None:
         self._dt = dt
         self._noise2 = noise_m * noise_m
         self._keep = math.exp(-dt / table.push_s)

@@ -33,7 +33,8 @@ class PoseTask:
     """
 
     def __init__(self, rock: "tables.Rock | None", control: "tables.Wrench", guide_hz: int) -> None:
-        self._rock = rock
+        self._roll = (rock.roll_rad, rock.roll_s) if rock else None
+        self._pitch = (rock.pitch_rad, rock.pitch_s) if rock else None
         self._rocked_s = 0.0
         self._cruise = control.cruise  # m/s, m/s, m/s, rad/s
         self._dt = 1 / guide_hz
@@ -47,10 +48,10 @@ class PoseTask:
         target = known(setpoint.x_m, setpoint.y_m, setpoint.depth_m, setpoint.heading_rad) or list(pose)
         self.lead(state, pose, target)
         setpoint.x_m, setpoint.y_m, setpoint.depth_m, setpoint.heading_rad = target
-        if self._rock and state.commands_applied:
+        if self._roll and self._pitch and state.commands_applied:
             self._rocked_s += self._dt
-            setpoint.roll_rad = two_sines(self._rock.roll_rad, self._rock.roll_s, self._rocked_s)
-            setpoint.pitch_rad = two_sines(self._rock.pitch_rad, self._rock.pitch_s, self._rocked_s)
+            setpoint.roll_rad = two_sines(self._roll[0], self._roll[1], self._rocked_s)
+            setpoint.pitch_rad = two_sines(self._pitch[0], self._pitch[1], self._rocked_s)
 
     def begin(self, state: "State") -> None:
         """Starts the setpoint at the present pose: another mode was in effect before."""
@@ -169,7 +170,7 @@ class Manual(PoseTask):
 
     def __init__(self, scenario: "tables.ManualTask", control: "tables.Wrench", guide_hz: int) -> None:
         super().__init__(scenario.rock, control, guide_hz)
-        self._rows = scenario.rows
+        self._rows = [(row.at_s, row.stick) for row in scenario.rows]
         self._sticks = Sticks(control, guide_hz)
         self._time_s = 0.0
         self._next = 0
@@ -177,8 +178,8 @@ class Manual(PoseTask):
 
     def lead(self, state: "State", pose: list[float], target: list[float]) -> None:
         """Moves the setpoint by the row that has come last."""
-        while self._next < len(self._rows) and self._rows[self._next].at_s <= self._time_s:
-            self._stick = self._rows[self._next].stick
+        while self._next < len(self._rows) and self._rows[self._next][0] <= self._time_s:
+            self._stick = self._rows[self._next][1]
             self._next += 1
         self._sticks.move(state.setpoint, pose, target, self._stick)
         self._time_s += self._dt

@@ -49,6 +49,7 @@ from caudal.onboard.tables.thrusters import (
     task_problems,
 )
 
+SWIM_MODEL = ("mass_kg", "wetted_area_m2", "reynolds_length_m", "metres_per_beat", "turn_rad_per_beat")
 CHANNELS = ("heading", "turn_rate", "x", "y", "depth", "roll", "pitch", "roll_rate", "pitch_rate")
 TABLES = (
     *("loop", "gait", "control", "estimate", "guidance", "failsafe", "surface", "sticks", "mission"),
@@ -123,6 +124,10 @@ def read(file: VehicleFile, channels: Channels) -> Stack:
             raise file.error(f"trajectory.{name}.{key}", problem)
     for key in CHANNELS:
         _check_sensor(file, f"estimate.{key}", getattr(estimate, key), sensors)
+    if guidance and isinstance(control, TailControl):
+        for key in SWIM_MODEL:
+            if getattr(control, key) is None:
+                raise file.error(f"control.{key}", "is required with [guidance]; give it")
     if guidance:
         _check_sensor(file, "guidance.bumper", guidance.bumper, sensors)
     failsafes = failsafe.read(file, estimate, actuators, sensors)

@@ -106,13 +106,13 @@ class DiveTable(Table, kw_only=True, frozen=True):
 class TailControl(ControlTable, tag="tail", kw_only=True, frozen=True):
     """A vehicle that swims with its tail: the controller's model of it, and the tail's limits."""
 
-    mass_kg: Physical
-    wetted_area_m2: Physical
-    reynolds_length_m: Physical
+    mass_kg: Physical | None = None  # guidance needs these three,
+    wetted_area_m2: Physical | None = None
+    reynolds_length_m: Physical | None = None
     viscosity_m2_s: Physical = 1.12e-6
     density_kg_m3: Physical = 1000.0
-    metres_per_beat: Physical
-    turn_rad_per_beat: Physical
+    metres_per_beat: Physical | None = None  # and these two
+    turn_rad_per_beat: Physical | None = None
     curvature_per_rad: NotNegative = (
         0.0  # 1/m per rad of deflection of a tail as a rudder; 0: steers by beats
     )

@@ -97,7 +97,7 @@ def test_micropython_and_cpython_give_the_same_commands_to_the_bit(
 
 
 @pytest.mark.parametrize("scenario", ["cruise", "pool"])
-def test_the_controller_runs_in_a_heap_below_its_budget(micropython, settings_folder, scenario):
+def test_controller_runs_in_a_heap_below_its_budget(micropython, settings_folder, scenario):
     command = ("tests/mcu/lockstep.py", settings_folder("fish", scenario), "500")
     roomy = run(micropython, *command).stdout
     assert roomy.strip().endswith("fault None")
@@ -125,7 +125,7 @@ def test_the_controller_runs_in_a_heap_below_its_budget(micropython, settings_fo
         ("snake", "turn", (GAZE, "scenario.turn.rows.1.at_s=8.0")),
     ],
 )
-def test_a_thousand_ticks_in_real_time_allocate_nothing(
+def test_thousand_ticks_allocate_nothing(
     micropython, micropython_32_bit, settings_folder, vehicle, scenario, overrides
 ):
     """Guidance, the depth's and the shells' and the neck's control among them, whatever the readings are."""

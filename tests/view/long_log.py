@@ -54,7 +54,7 @@ def main(log: Path) -> int:
     print("scrubs: " + ", ".join(f"{s:.2f}" for s in took_s) + " s")
     kept = statistics.median(opened_s) < OPEN_S and statistics.median(took_s) < SCRUB_S
     if not kept:
-        print(f"exceeded: in the median open in {OPEN_S:g} s, scrub in {SCRUB_S:g} s")
+        print(f"limits, as medians: open in {OPEN_S:g} s, scrub in {SCRUB_S:g} s")
     return 0 if kept else 1
 
 
