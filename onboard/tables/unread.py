@@ -1,6 +1,6 @@
 """Keys of a vehicle file that a scenario's loop does not read. CPython only.
 
-The loop is built once from a view of the settings that records which attributes its parts read. Judged are the tables
+The loop is built once from a view of the settings that records which attributes its parts read. It covers the tables
 of the control stack; the HAL, the plant, the views and the commands read the other tables themselves.
 """
 
