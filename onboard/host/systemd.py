@@ -7,12 +7,13 @@ period. Nothing here raises or waits: a manager that does not listen must not st
 
 import socket
 import time
+from collections.abc import Callable, Mapping
 
 
 class Notifier:
     """Does nothing where no manager listens (no NOTIFY_SOCKET)."""
 
-    def __init__(self, environ, now_ns=time.monotonic_ns):
+    def __init__(self, environ: Mapping[str, str], now_ns: Callable[[], int] = time.monotonic_ns) -> None:
         path = environ.get("NOTIFY_SOCKET", "")
         self._address = "\0" + path[1:] if path.startswith("@") else path  # "@" is an abstract socket
         self._socket = self._open() if path else None
@@ -21,7 +22,7 @@ class Notifier:
         self._now_ns = now_ns
         self._next_ns = 0
 
-    def _open(self):
+    def _open(self) -> socket.socket | None:
         try:
             opened = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
             opened.setblocking(False)

@@ -40,7 +40,7 @@ class StallingPort:
 
 class Wire:
     """`patience_s`: how long the plant waits for an answer before the controller counts as gone, then `gone_s` a tick
-    (None: the clock's pace). `link_timeout_ms`: the controller's own dead-man. `free` running, ticks come by the clock.
+    (None: the clock's pace). `link_timeout_ms`: the controller's timeout. `free` running, ticks come by the clock.
     """
 
     def __init__(
@@ -63,16 +63,17 @@ class Wire:
         self._read_s = self._waited_s = time.monotonic()
         self.line = FaultyPort(Port(master, "bench"), seed=seed, **faults)
         self.controller = Controller(vehicle.settings, scenario_settings, digest, self._far)
-        self._dead_man_ms = link_timeout_ms
+        self._link_timeout_ms = link_timeout_ms
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
-        period_us = 1_000_000 // vehicle.settings["rate_hz"]
+        period_us = 1_000_000 // vehicle.settings.rate_hz
 
         def launch(name: str, body: Any) -> Remote:
             end = PlantSide(vehicle.settings, digest, self.line, self._now_s)
-            ramp = Ramp(vehicle.settings["actuators"], vehicle.settings["rate_hz"])
-            waits = {"patience_s": patience_s, "gone_s": gone_s}
-            return Remote(name, body, end, period_us, free=free, ramp=ramp, **waits)
+            ramp = Ramp(vehicle.settings.actuators, vehicle.settings.rate_hz)
+            return Remote(
+                name, body, end, period_us, free=free, ramp=ramp, patience_s=patience_s, gone_s=gone_s
+            )
 
         self.simulation = Simulation(vehicle, scenario_name, seed, launch)
         self.world = self.simulation.world
@@ -90,7 +91,7 @@ class Wire:
 
     def _serve(self) -> None:
         try:
-            self.controller.serve(timeout_ms=self._dead_man_ms)
+            self.controller.serve(timeout_ms=self._link_timeout_ms)
         except PortError:
             return  # the bench is put away
 

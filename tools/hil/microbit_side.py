@@ -1,4 +1,4 @@
-"""The bench with a micro:bit: this side has the readings and the guidance, the board swims the gait.
+"""HIL with a micro:bit: this side has the readings and the guidance, the board runs the gait.
 
 Estimate, guidance and the failsafes' judgement run here, on the portable core's own loop; a request carries what they
 come to (frequency, amplitude, turn, the gate's action and the commands of channels that the gait does not move), and
@@ -7,14 +7,18 @@ holds 32 bytes. A request without an answer is sent again under its number, whic
 """
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 from caudal.onboard.build import build_loop
 from caudal.onboard.core.failsafe import DISARM, NEUTRAL
 from caudal.onboard.link.controller import WireDriver
 from caudal.onboard.link.frame import crc16
 from caudal.onboard.link.frame_counters import FrameCounters
+from caudal.onboard.tables.read import Scenario, Settings
 from caudal.tools.hil.microbit_program import answer_size, others, request_size
+
+if TYPE_CHECKING:
+    from caudal.onboard.link.controller import Port
 
 FREE, SAFE, OFF, PEEK = 0, 3, 4, 9  # as in deploy/mcu/microbit_program.py
 RESEND_MS = 400  # longer than the board takes half a request for garbage
@@ -29,16 +33,16 @@ class SetPoints:
     def ask(self, frequency: int, amplitude: int, turn: int) -> None:
         self.asked = (frequency, amplitude, turn)
 
-    def step(self, commands: list) -> None:
+    def step(self, commands: "list[int | None]") -> None:
         pass
 
 
 class MicrobitSide:
     """What tools/hil/remote_vehicle.py asks of a plant's end, with a micro:bit at the other one."""
 
-    def __init__(self, settings: dict[str, Any], scenario: dict[str, Any], port: Any) -> None:
+    def __init__(self, settings: Settings, scenario: Scenario, port: "Port") -> None:
         self._port = port
-        self._driver = WireDriver(len(settings["sensors"]), len(settings["actuators"]))
+        self._driver = WireDriver(len(settings.sensors), len(settings.actuators))
         self._loop = build_loop(settings, scenario, self._driver)
         self._points = SetPoints()
         for stage in self._loop.stages:

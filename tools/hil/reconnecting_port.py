@@ -29,6 +29,7 @@ FORMS = (
 BAUD = 921_600
 RETRY_S = 0.2
 CONNECT_S = 2.0
+DELIVERY_S = 0.2  # a thread of the kernel carries bytes to the other side; until then it has nothing unread
 LINGER_S = 5.0  # it goes as soon as the other side has read
 SOON_GONE = (
     ("TCP_USER_TIMEOUT", 2000),  # ms that sent bytes may stay without an acknowledgement
@@ -108,6 +109,7 @@ class ReconnectingPort:
     def _linger(self, port: Port) -> None:
         give_up = time.monotonic() + LINGER_S
         if self._other_end >= 0:  # closed, a pseudo-terminal forgets what was not read
+            time.sleep(DELIVERY_S)
             while _unread(self._other_end) and time.monotonic() < give_up:
                 time.sleep(0.01)
         elif self._connection is not None:  # closed with bytes that came, it resets the connection
