@@ -1,8 +1,8 @@
-"""Tells the service manager that the loop ticks: systemd's sd_notify protocol, a datagram a word. CPython only.
+"""Notifies the service manager that the loop ticks: systemd's sd_notify protocol, a datagram per word. CPython only.
 
-`alive()` belongs into the loop's own tick, so that a loop that hangs is started anew; one from another thread would say
-that all is well while nothing steers. It may be called every tick: a datagram goes out four times a watchdog period.
-Nothing here raises or waits: a manager that does not listen must not stop a vehicle.
+`alive()` belongs into the loop's own tick, so that a hanging loop is restarted; a call from another thread would report
+that all is well while nothing is controlled. It may be called every tick: it sends a datagram four times per watchdog
+period. Nothing here raises or waits: a manager that does not listen must not stop a vehicle.
 """
 
 import socket

@@ -1,6 +1,6 @@
 """Keys of a vehicle file that a scenario's loop does not read. CPython only.
 
-The loop is built once from a view of the settings that records which attributes its parts read. Judged are the tables
+The loop is built once from a view of the settings that records which attributes its parts read. It covers the tables
 of the control stack; the HAL, the plant, the views and the commands read the other tables themselves.
 """
 
@@ -44,10 +44,9 @@ class Recorded:
         self._path = path
         self._read = read
 
-    @property
-    def __class__(self) -> Any:
-        """The table's class, for isinstance."""
-        return type(self._table)
+    def __getattribute__(self, name: str) -> Any:
+        """For isinstance it has the table's class."""
+        return type(self._table) if name == "__class__" else object.__getattribute__(self, name)
 
     def __getattr__(self, name: str) -> Any:
         path = (*self._path, name)

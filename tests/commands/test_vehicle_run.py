@@ -30,7 +30,7 @@ BLOCKED = (
 )
 
 
-# with no water round its chips it has neither echoes nor a depth, without which it would not be armed
+# with no water around its chips it has neither echoes nor a depth, without which it would not be armed
 DRY = ("--set", 'failsafe.blind_ahead.action="warn"', "--set", 'failsafe.depth_lost={action="warn"}')
 
 

@@ -1,4 +1,4 @@
-"""A vehicle in the plant, its controller in this process or behind a wire, and a cause for every failsafe."""
+"""A vehicle in the plant, its controller in this process or on a HIL link, and a cause for every failsafe."""
 
 import threading
 from collections.abc import Callable
@@ -45,7 +45,7 @@ class Bench:
         return self.vehicle.settings.rate_hz
 
     def inject(self, *texts: str) -> None:
-        """From the next tick on (tools/faults/kinds.py), until it is mended."""
+        """From the next tick on (tools/faults/kinds.py), until it is cleared."""
         for text in texts:
             self.simulation.inject(self.simulation.instances[0].name, text)
 
@@ -147,7 +147,7 @@ class Cause:
     begin: Callable[[Bench], None]
     end: Callable[[Bench], None]
     slack: Callable[[Bench], int] = lambda bench: 0
-    before: Callable[[Bench], None] = lambda bench: None  # orders that the cause needs
+    before: Callable[[Bench], None] = lambda bench: None  # commands that the cause needs
     early: bool = False  # from before the first tick on
 
 
@@ -203,7 +203,7 @@ def host(word: str) -> dict[str, Any]:
 
 
 def jam(actuator: str, swing_s: float) -> dict[str, Any]:
-    """It stays where it is, and for a part of `swing_s` it may be asked to be just there."""
+    """It stays where it is, which for a part of `swing_s` may be its set-point."""
     return {
         "begin": lambda bench: bench.inject(f"jammed:{actuator}"),
         "end": Bench.clear,

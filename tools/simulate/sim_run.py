@@ -1,4 +1,4 @@
-"""Runs vehicles against the plant, in real time or as fast as it can, and records the run."""
+"""Runs vehicles against the plant, in real time or unpaced, and records the run."""
 
 import argparse
 from collections.abc import Callable
