@@ -73,7 +73,7 @@ def test_at_50_hz_pulses_are_within_a_step_of_what_was_commanded(tmp_path, capsy
     assert pulses and all(abs(p / 4.88 - round(p / 4.88)) < 1e-6 for p in pulses)
 
 
-def test_an_oscillator_that_is_off_shows_and_a_calibrated_clock_mends_it(tmp_path, capsys):
+def test_an_oscillator_that_is_off_shows_and_a_calibrated_clock_corrects_it(tmp_path, capsys):
     sim = swim(tmp_path, capsys, "fish", "cruise", 3)
     off = ["--on", "emulated", "--set", "pi.emulated={oscillator_hz=26.3e6}"]
     assert compare(sim, swim(tmp_path, capsys, "fish", "cruise", 3, *off))["worse"] > 1000
@@ -178,7 +178,7 @@ def start(tmp_path, terminal: int = subprocess.DEVNULL) -> tuple[subprocess.Pope
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_told_to_end_its_pulses_are_off(tmp_path, number):
+def test_pulses_are_off_after_a_stop_signal(tmp_path, number):
     process, registers = start(tmp_path)
     process.send_signal(number)
     try:
@@ -205,7 +205,7 @@ def test_after_a_kill_the_chip_pulses_on_and_the_next_start_ends_that(tmp_path, 
     process, registers = start(tmp_path)
     process.kill()
     process.wait(LIMIT_S)
-    assert any(pulses_of(registers))  # nobody was there to end it: what the OE pin and the watchdog are for
+    assert any(pulses_of(registers))  # nothing ended them: the OE pin and the watchdog are for that
     simulation = emulated_simulation(*pool, 1, [], registers)
     assert not any(pulses_of(registers))
     simulation.safe()
