@@ -93,7 +93,7 @@ def test_a_gain_changes_and_the_integral_stays():
     hold = next(stage.step.__self__ for stage in by_hand.stages if stage.name == "control")
     assert any(hold._sum)
     loop.send("set", "SURGE_P", 3.0)
-    hold._gains[0] = {**hold._gains[0], "kp": 3.0}
+    hold._kp[0] = 3.0
     assert ticked(loop, 100) == ticked(by_hand, 100)
 
 

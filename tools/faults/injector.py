@@ -115,7 +115,7 @@ class FaultInjector:
         if stalled:
             self._stalled_ticks += 1
             return None
-        late_us += self._stalled_ticks * 1_000_000 // int(self._vehicle.settings["rate_hz"])
+        late_us += self._stalled_ticks * 1_000_000 // int(self._vehicle.settings.rate_hz)
         self._stalled_ticks = 0
         return late_us
 

@@ -42,6 +42,7 @@ def run_simulated(args: argparse.Namespace, check: Callable[[Simulation], Check]
     if args.scenario in vehicle.trials:
         return try_plant(args, vehicle)
     scenario_name, _ = vehicle.scenario(args.scenario)
+    vehicle.refuse_unread(scenario_name, args.set)
     faults = [read_fault(text, vehicle) for text in args.fault]
     args.realtime = args.realtime or bool(args.mavlink)
     if args.on == "sim":

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard.build import build_loop
+from caudal.onboard.run.null_driver import NullDriver
 from caudal.onboard.tables.read import Settings
 
 TABLES = ("gait", "control", "estimate", "guidance", "surface", "sticks", "mission", "failsafe", "scenario")
@@ -33,19 +34,6 @@ class Opened(Protocol):
     def file(self) -> VehicleFile: ...
     @property
     def settings(self) -> Settings: ...
-
-
-class NullDriver:
-    """A driver without hardware."""
-
-    def read(self, counts: list[int | None]) -> None:
-        """Leaves all readings absent."""
-
-    def write(self, outputs: list[int]) -> None:
-        """Drops the outputs."""
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 class Recorded:
@@ -96,9 +84,12 @@ def unread_keys(vehicle: Opened, scenario: str) -> list[str]:
     return found
 
 
-def never_read(vehicle: Opened) -> list[str]:
-    """Keys that the file gives and no scenario's loop reads; those of a scenario are its own loop's to read."""
-    unread = {name: unread_keys(vehicle, name) for name in vehicle.settings.scenarios}
+def never_read(scenarios: Mapping[str, Opened]) -> list[str]:
+    """Keys that the file gives and no scenario's loop reads; those of a scenario are its own loop's to read.
+
+    `scenarios`: for each, the vehicle with what the scenario sets.
+    """
+    unread = {name: unread_keys(vehicle, name) for name, vehicle in scenarios.items()}
     own = [key for keys in unread.values() for key in keys if key.startswith("scenario.")]
     first, *others = unread.values()
     return [key for key in first if all(_within(key, keys) for keys in others)] + [
