@@ -6,8 +6,10 @@ from typing import Any
 
 import serial
 
+from caudal.hal.errors import CaudalError
 
-class PortError(OSError):
+
+class PortError(CaudalError, OSError):
     """A port that cannot be opened or is gone; one sentence."""
 
 

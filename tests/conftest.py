@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, settings
 from tests import command_line
 from tests.failsafes.counted import pytest_runtest_logreport, pytest_sessionfinish  # noqa: F401
 
-# No test judges wall-clock time: a busy machine is no failure. The same examples every time, so that a failure repeats.
+# No test checks wall-clock time: a busy machine is no failure. The same examples every time, so that a failure repeats.
 settings.register_profile(
     "caudal", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("caudal")
 
-# Programs that tests start hear Ctrl-C, also where the tests run in the background, which ignores it.
+# Programs that tests start receive Ctrl-C, also where the tests run in the background, which ignores it.
 if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -36,6 +36,11 @@ def left_out(reason: str) -> None:
     """Where what a test needs cannot be had; never where nothing may be left out (.ci/run)."""
     assert not os.environ.get("CAUDAL_TEST_ALL"), f"nothing may be left out here: {reason}"
     pytest.skip(reason)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests marked `long` come first, so that no process is left alone with one at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 class Caudal:

@@ -93,7 +93,7 @@ ALLOWED = {  # a word's own meaning: pattern of the path, pattern of the text ar
     r"^tools/view": r"\baim\b",  # of a camera
     r"^tools/bench": r"aims|bench wire",  # names of benchmarks
     r"^(tests/|onboard/)link": r"on the wire",  # bytes
-    r"^tools/faults|rehearsals|on_request_faults": r"\bmend\b",  # the word of a request
+    r"^tools/faults|fault_requests|on_request_faults": r"\bmend\b",  # the word of a request
     r".": r"(?i)round (?:trip|off)|docs/pictures|make pictures|wire comes loose",
 }
 

@@ -152,7 +152,7 @@ def go_limp() -> None:
 
 def serve() -> None:
     """Receives requests and responds, for ever."""
-    heard = came = microbit.running_time()
+    received = came = microbit.running_time()
     count = 0
     alive = False
     while True:
@@ -165,10 +165,10 @@ def serve() -> None:
             if count == len(request):
                 count = 0
                 if take():
-                    heard = now
+                    received = now
                     alive = True
         elif now - came > GAP_MS:
             count = 0
-        if alive and now - heard > LINK_TIMEOUT_MS:
+        if alive and now - received > LINK_TIMEOUT_MS:
             alive = False
             go_limp()

@@ -47,7 +47,7 @@ NamedTable = TypeVar("NamedTable", bound=Named)
 
 
 def named(tables: Mapping[str, NamedTable]) -> list[NamedTable]:
-    """Tables in file order, each with its name; a microcontroller's dictionaries have no order."""
+    """Tables in file order, each with its name; dictionaries of MicroPython are unsorted."""
     return [msgspec.structs.replace(table, name=name) for name, table in tables.items()]
 
 

@@ -6,6 +6,7 @@ allowed; hal/vehicle_file/schema.py finds it.
 
 from __future__ import annotations
 
+import copy
 import difflib
 import errno
 import hashlib
@@ -20,6 +21,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import inspect as schema
 
+from caudal.hal.errors import CaudalError
 from caudal.hal.vehicle_file.schema import allowed_by, check, empty_of
 from caudal.hal.vehicle_file.wording import (
     Path,
@@ -59,7 +61,7 @@ TOML_REASONS = {
 }  # fmt: skip
 
 
-class VehicleFileError(ValueError):
+class VehicleFileError(CaudalError, ValueError):
     """A fault of a vehicle file: one sentence that begins with the file's name."""
 
 
@@ -108,10 +110,16 @@ class VehicleFile:
             raise VehicleFileError(full_stop(f"{label}: {_toml_problem(text, problem)}")) from None
         if not tables:
             raise VehicleFileError(f"{label} is empty; copy a vehicle file that works and change that.")
-        file = cls(label, text, list(overrides), tables)
-        for override in file.overrides:
-            file._override(override)
+        file = cls(label, text, [], tables)
         file._check_size((), tables)
+        return file.overridden(overrides)
+
+    def overridden(self, overrides: Iterable[str]) -> VehicleFile:
+        """The same file with overrides (KEY=VALUE) applied after its own."""
+        file = VehicleFile(self.label, self.text, [*self.overrides, *overrides], copy.deepcopy(self.tables))
+        for override in file.overrides[len(self.overrides) :]:
+            file._override(override)
+        file._check_size((), file.tables)
         return file
 
     def read(self, key: str, kind: type[T]) -> T:

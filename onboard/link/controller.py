@@ -74,6 +74,7 @@ class Controller:
         self.loop: Loop | None = None  # until the first handshake
         self.refusal: str | None = None
         self.timed_out = False
+        self.ended = False  # does it serve no longer
 
     def serve(self, timeout_ms: int) -> None:
         """Serves until the plant closes the link or does not fit; without a frame for `timeout_ms` the outputs go safe.
@@ -81,7 +82,7 @@ class Controller:
         Only frames count: line noise does not reset the timeout.
         """
         received_us = ticks_us()
-        while True:
+        while not self.ended:
             quiet_ms = ticks_diff(ticks_us(), received_us) // 1000
             if quiet_ms >= timeout_ms:
                 self.on_timeout()
@@ -95,7 +96,7 @@ class Controller:
                 if self.decoder.kind == BYE:
                     return
                 self.answer()
-                if self.refusal is not None:
+                if self.ended:
                     return
 
     def on_timeout(self) -> None:
@@ -110,18 +111,30 @@ class Controller:
         decoder = self.decoder
         if decoder.kind == HANDSHAKE:
             self.refusal = self._handshake.refusal(decoder.payload)
-            if self.loop is None or self.loop.ticks:  # several handshakes in a row need one fresh loop
-                self.loop = build_loop(self._settings, self._scenario, self._driver)
-                self.loop.arm()
+            self.ended = self.refusal is not None
+            if not self.ended and (
+                self.loop is None or self.loop.ticks
+            ):  # several handshakes in a row need one fresh loop
+                self.start()
             self._send(HANDSHAKE, 0, self._handshake.pack(self._payload))
         elif self.loop is None:  # this side has restarted, and the plant does not know
             self._send(ASK, 0, 0)
         elif decoder.standing != LATE:
             if decoder.standing != DUPLICATE:  # the answer to a duplicate was lost: send the same again
                 self._in.unpack(decoder.payload, self._driver.counts)
-                self.loop.tick()
+                self.tick()
                 self._out.pack(self._driver.outputs, self._payload)
             self._send(OUTPUTS, decoder.tick, self._out.size)
+
+    def start(self) -> None:
+        """Builds a loop for the plant that has connected, and arms it."""
+        self.loop = build_loop(self._settings, self._scenario, self._driver)
+        self.loop.arm()
+
+    def tick(self) -> None:
+        """One tick of the loop."""
+        assert self.loop is not None, "a plant has connected"
+        self.loop.tick()
 
     def _send(self, kind: int, tick: int, size: int) -> None:
         self._sequence = (self._sequence + 1) & 0xFFFF

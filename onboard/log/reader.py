@@ -24,6 +24,7 @@ from mcap.exceptions import McapError
 from mcap.opcode import Opcode
 from mcap.stream_reader import get_chunk_data_stream
 
+from caudal.hal.errors import CaudalError
 from caudal.onboard.log.mcap_writer import LIBRARY, MAGIC
 from caudal.onboard.log.recorder import ABSENT, CODES, EVENTS
 
@@ -40,7 +41,7 @@ _DAMAGE = (McapError, ValueError, struct.error, zstandard.ZstdError, MemoryError
 Row = tuple[Any, ...]  # one message; a value is None where its reading was absent
 
 
-class LogError(ValueError):
+class LogError(CaudalError, ValueError):
     """The file is not a log that caudal wrote; one sentence."""
 
 

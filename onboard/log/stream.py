@@ -92,7 +92,7 @@ class Viewer:
 
 
 def is_command(message: Any) -> bool:
-    """True for ["tell", VEHICLE, KIND, VALUE ...] and ["rehearse", VEHICLE, FAULT]."""
+    """True for `["tell", VEHICLE, KIND, VALUE ...]` and `["rehearse", VEHICLE, FAULT]`."""
     return (
         isinstance(message, list)
         and len(message) >= 3

@@ -1,11 +1,11 @@
-"""The black box: writes down all that crosses one loop's board, tick by tick. CPython only.
+"""The tick log: records all inputs and outputs of one loop, tick by tick. CPython only.
 
-    /NAME/counts     raw sensor counts as they came          /NAME/commands   SI, after the gate (NaN: off)
-    /NAME/outputs    device units as they went               /NAME/state      estimates and wants
-    /NAME/loop       tick, lateness, armed, failsafe rows    /NAME/STAGE      how a stage got there, if it says so
-    /events          what happened, in words; every order
+    /NAME/counts     raw sensor counts                       /NAME/commands   SI, after the output limiter (NaN: off)
+    /NAME/outputs    device units                            /NAME/state      estimates and set-points
+    /NAME/loop       tick, lateness, armed, failsafe rules   /NAME/STAGE      diagnostics of a stage, if it has any
+    /events          events; every command
 
-Counts, lateness and orders are all that a loop depends on: from them a replay gives the same commands.
+A loop depends only on counts, lateness and commands, so a replay of them gives the same outputs.
 """
 
 from caudal.hal.core.fixed_point import ONE
@@ -18,6 +18,8 @@ LOOP_FIELDS = ("tick", "late_us", "cost_us", "armed", "failsafes", "action", "mo
 
 
 class TickLog:
+    """Records one loop under a vehicle's name."""
+
     def __init__(self, recorder: LogWriter, name: str, loop: Loop) -> None:
         board = loop.board
         self._recorder = recorder
@@ -29,7 +31,7 @@ class TickLog:
         fields = [f"is_{field}" for field in Estimate.FIELDS] + [f"want_{field}" for field in Setpoint.FIELDS]
         self._state = recorder.topic(f"/{name}/state", [("float64", field) for field in fields])
         self._timing = recorder.topic(f"/{name}/loop", [("int32", field) for field in LOOP_FIELDS])
-        self._accounts = [
+        self._diagnostics = [
             (
                 recorder.topic(f"/{name}/{stage.name}", [("float64", f) for f in stage.diagnostics.fields]),
                 stage.diagnostics,
@@ -43,18 +45,18 @@ class TickLog:
         self._fault: str | None = None
 
     def write(self, time_ns: int, cost_us: int = 0) -> None:
-        """After each tick."""
+        """Records a tick; call it after each one."""
         loop, state = self._loop, self._loop.state
-        board, estimate, want = loop.board, state.estimate, state.setpoint
+        board, estimate, setpoint = loop.board, state.estimate, state.setpoint
         self._counts.write(time_ns, board.counts)
         self._commands.write(time_ns, [None if c is None else c / ONE for c in state.outputs])
         self._outputs.write(time_ns, board.outputs)
         self._state.write(
             time_ns,
-            [getattr(estimate, f) for f in Estimate.FIELDS] + [getattr(want, f) for f in Setpoint.FIELDS],
+            [getattr(estimate, f) for f in Estimate.FIELDS] + [getattr(setpoint, f) for f in Setpoint.FIELDS],
         )
-        for topic, account in self._accounts:
-            topic.write(time_ns, account.values)
+        for topic, diagnostics in self._diagnostics:
+            topic.write(time_ns, diagnostics.values)
         self._timing.write(
             time_ns,
             (state.tick, state.late_us, cost_us, state.armed, state.active_rules, state.action, state.mode),
@@ -63,12 +65,12 @@ class TickLog:
             details = {"kind": kind, "values": values} | ({"refused": refusal} if refusal else {})
             self._recorder.event(time_ns, "order", vehicle=self._name, tick=state.tick, **details)
         if state.armed != self._armed or state.active_rules != self._active or loop.fault != self._fault:
-            self._note_changes(time_ns)
+            self._record_changes(time_ns)
         if state.mode != self._mode:
             self._mode = state.mode
             self._recorder.event(time_ns, "mode", vehicle=self._name, tick=state.tick, mode=NAMES[state.mode])
 
-    def _note_changes(self, time_ns: int) -> None:
+    def _record_changes(self, time_ns: int) -> None:
         loop, tick = self._loop, self._loop.state.tick
         if loop.state.armed != self._armed:
             self._armed = loop.state.armed
@@ -76,10 +78,10 @@ class TickLog:
                 time_ns, "armed" if self._armed else "disarmed", vehicle=self._name, tick=tick
             )
         changed = loop.state.active_rules ^ self._active
-        for bit, row in enumerate(loop.monitor.rules):
+        for bit, rule in enumerate(loop.monitor.rules):
             if changed >> bit & 1:
-                kind = "failsafe" if row.active else "failsafe cleared"
-                self._recorder.event(time_ns, kind, vehicle=self._name, tick=tick, row=row.name)
+                kind = "failsafe" if rule.active else "failsafe cleared"
+                self._recorder.event(time_ns, kind, vehicle=self._name, tick=tick, row=rule.name)
         self._active = loop.state.active_rules
         if loop.fault != self._fault:
             self._fault = loop.fault

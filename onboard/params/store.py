@@ -18,6 +18,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from caudal.hal.errors import CaudalError
 from caudal.onboard.core.loop import Loop
 from caudal.onboard.params.update import checked
 from caudal.onboard.tables.params import Param
@@ -26,7 +27,7 @@ VERSION = 1
 LARGEST_BYTES = 1 << 20
 
 
-class StoreError(Exception):
+class StoreError(CaudalError):
     """Why the parameters were not stored."""
 
 

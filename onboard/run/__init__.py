@@ -1,1 +1,1 @@
-"""A loop that runs on a computer, in real time."""
+"""A controller's run on a computer: the session of each vehicle, the clock loop, and the services around them."""

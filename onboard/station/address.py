@@ -11,16 +11,20 @@ It listens on 127.0.0.1 unless a HOST is given; 0.0.0.0 is every network of the 
 import re
 from dataclasses import dataclass
 
+from caudal.hal.errors import CaudalError
+
 KINDS = ("udp", "udpin", "udpout", "tcp", "tcpin", "serial")
 HINT = "write udp:14550, udpout:192.168.2.1:14550, tcp:5760 or serial:/dev/ttyUSB0@57600"
 
 
-class AddressError(ValueError):
+class AddressError(CaudalError, ValueError):
     """What is wrong with an address: a sentence."""
 
 
 @dataclass(frozen=True)
 class Address:
+    """The address of a link."""
+
     kind: str  # udp, udpout, tcp or serial
     host: str  # or the device
     port: int  # or the baud rate
@@ -34,6 +38,7 @@ class Address:
 
 
 def read_address(text: str) -> Address:
+    """Reads an address; AddressError if it is invalid."""
     kind, _, rest = text.partition(":")
     if kind not in KINDS or not rest:
         raise AddressError(f"{text}: there is no such address; {HINT}")
@@ -46,5 +51,5 @@ def read_address(text: str) -> Address:
     if not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
         raise AddressError(f"{text}: {port or 'nothing'} is no port; {HINT}")
     if kind == "udpout" and (not host or int(port) == 0):
-        raise AddressError(f"{text}: say whom to speak to, such as udpout:127.0.0.1:{port}")
+        raise AddressError(f"{text}: give the host of a station, such as udpout:127.0.0.1:{port}")
     return Address({"udpin": "udp", "tcpin": "tcp"}.get(kind, kind), host or "127.0.0.1", int(port))

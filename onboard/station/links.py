@@ -8,6 +8,7 @@ import errno
 from collections.abc import Callable
 from typing import Protocol
 
+from caudal.hal.errors import CaudalError
 from caudal.onboard.station.station_link import StationLink
 
 NET_B_S = 150_000.0  # a share of a wireless network; logs go at this rate
@@ -18,7 +19,7 @@ PIECE = 4096
 MakeStation = Callable[[str, Callable[[bytes], bool], float, bool], StationLink]
 
 
-class LinkError(Exception):
+class LinkError(CaudalError):
     """Why a link cannot be opened; one sentence."""
 
 

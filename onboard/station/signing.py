@@ -19,6 +19,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from caudal.hal.errors import CaudalError
 from caudal.onboard.station.dialect import mavlink
 
 EPOCH_2015_S = 1420070400
@@ -31,7 +32,7 @@ UNSIGNED = {mavlink.MAVLINK_MSG_ID_RADIO_STATUS}  # from radios, which have no k
 _BLOCK = 13  # link id, six bytes of time, six of signature
 
 
-class KeyFileError(Exception):
+class KeyFileError(CaudalError):
     """What is wrong with a key or the file of times; one sentence."""
 
 

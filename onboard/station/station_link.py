@@ -92,7 +92,7 @@ class StationLink:
         elif target in self.sessions:
             self.sessions[target].receive(message, now_s)
         elif target == 0 and (len(self.sessions) == 1 or kind in TO_ANY or _disarms(message)):
-            for session in self.sessions.values():  # others may arm a whole fleet at once
+            for session in self.sessions.values():  # others could arm all vehicles at once
                 session.receive(message, now_s)
 
     # ---- sent messages

@@ -51,7 +51,8 @@ def best(path):
     """The trajectory that the default command writes."""
     out = path.with_name("best.toml")
     assert main(["excite", str(path), "--out", str(out)]) == 0
-    return tomllib.loads(out.read_text())["trajectory"]["excite"]
+    table = tomllib.loads(out.read_text())["trajectory"]["excite"]
+    return msgspec.convert(table, TrajectoryTable)
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +120,7 @@ def in_base_frame(pose, velocity):
 def test_figures_equal_those_of_the_full_regressor(reference):
     """Compared with rigid_body_model's regressor on the onboard curve, with accelerations by small differences."""
     free = start(reference, middle(reference, "tank"), seed=2, turn=0)
-    table = {"segment_s": reference.table.segment_s, "points": points(reference, free).tolist()}
+    table = TrajectoryTable(segment_s=reference.table.segment_s, points=points(reference, free).tolist())
     trajectory, step_s = Trajectory(table), 1e-4
     v, a = np.empty((1401, 6)), np.empty((1401, 6))
     for k in range(1401):
@@ -204,12 +205,11 @@ def test_parabolas_fitted_to_noise_have_the_predicted_noise():
 
 
 def test_written_trajectory_is_valid_and_smooth_at_its_joins(best):
-    table = msgspec.convert(best, TrajectoryTable)
-    assert list(disagreements(table)) == []
+    assert list(disagreements(best)) == []
 
 
 def test_written_trajectory_is_within_all_limits(reference, best):
-    assert output.violation(reference, np.array(best["points"])) <= 1e-9
+    assert output.violation(reference, np.array(best.points)) <= 1e-9
     table, trajectory = reference.table, Trajectory(best)
     for k in range(28001):
         trajectory.at(k * 0.01)

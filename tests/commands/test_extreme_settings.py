@@ -8,6 +8,7 @@ from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import Vehicle
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.long
 FISH = tomllib.loads((ROOT / "onboard" / "vehicles" / "fish.toml").read_text())
 
 

@@ -1,6 +1,5 @@
 """`caudal report`: metrics of known motions, changed parameters, incomplete logs, two logs at once."""
 
-import argparse
 import json
 import re
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ import pytest
 
 from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
+from caudal.onboard.run.recording import about_run
 from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.log.recorded_run import RecordedRun
@@ -21,7 +21,6 @@ from caudal.tools.report.roll import envelope, power, stability
 from caudal.tools.report.tail_beat import beats, beats_of, links_m, rest_m_s, steady, tip_m
 from caudal.tools.simulate.simulation import Simulation
 from caudal.tools.summary.trial import summarise_trial
-from caudal.tools.vehicle_run.recording import about_run
 from tests.record.logs import without
 
 TIME_S = np.arange(0, 20, 0.01)
@@ -39,7 +38,7 @@ def swimming(path, *overrides: str):
     """A recorded simulation of the fish, which the test steps."""
     vehicle, name, _ = open_scenario("fish", list(overrides), "cruise")
     simulation = Simulation(vehicle, name, 0)
-    about = about_run(argparse.Namespace(seed=0, realtime=False), vehicle, name, "sim")
+    about = about_run(vehicle, name, "sim")
     with Recorder(path, about, lossless=True) as recorder:
         simulation.record(recorder)
         yield simulation

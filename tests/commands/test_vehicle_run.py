@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from argparse import Namespace
 
 import pytest
 
@@ -17,11 +16,12 @@ from caudal.hal.pi.build import build_driver
 from caudal.hal.pi.worker import clock_us
 from caudal.hal.tables import pi as pi_spec
 from caudal.onboard.log.reader import Log
-from caudal.onboard.log.recorder import Recorder
+from caudal.onboard.run import vehicle_run
+from caudal.onboard.run.config import open_controlled
+from caudal.onboard.run.options import RunOptions
+from caudal.onboard.run.services import Services
+from caudal.onboard.run.session import Session
 from caudal.tools.cli.main import main
-from caudal.tools.vehicle_run import vehicle_run
-from caudal.tools.vehicle_run.config import open_controlled
-from caudal.tools.vehicle_run.live_view import LiveView
 from tests.waiting import LIMIT_S
 
 BLOCKED = (
@@ -61,7 +61,7 @@ def on_base_install(tmp_path, *more: str, **environ: str) -> subprocess.Popen:
     )
 
 
-def test_without_a_bus_the_loop_still_ticks_and_says_what_is_lost(tmp_path):
+def test_loop_ticks_and_reports_lost_devices_without_a_bus(tmp_path):
     process = on_base_install(tmp_path, "--for", "0.5", "--arm-after", "0.1")
     out, err = process.communicate(timeout=LIMIT_S)
     result = json.loads(out)
@@ -89,7 +89,7 @@ def test_without_a_bus_the_loop_still_ticks_and_says_what_is_lost(tmp_path):
     assert not any(log.topics["/fish_1/loop"].column("armed"))
 
 
-def test_a_run_that_was_never_armed_has_a_report_that_says_so(tmp_path, capsys, chips):
+def test_run_that_was_never_armed_has_a_report(tmp_path, capsys, chips):
     assert main(words(tmp_path, "--for", "0.5")) == 0
     assert main(["report", str(tmp_path / "pi.mcap"), "--json"]) == 0
     capsys.readouterr()
@@ -97,7 +97,7 @@ def test_a_run_that_was_never_armed_has_a_report_that_says_so(tmp_path, capsys, 
     assert "<h2>Actuator set-points</h2>" in page and page.count("<svg") >= 3
 
 
-def test_its_log_has_a_report(tmp_path, capsys, chips):
+def test_log_of_a_vehicle_run_has_a_report(tmp_path, capsys, chips):
     assert main(words(tmp_path, "--for", "4", "--arm-after", "0.2", *DRY)) == 0
     capsys.readouterr()
     armed = Log(tmp_path / "pi.mcap").topics["/fish_1/loop"].column("armed")
@@ -112,7 +112,7 @@ def test_its_log_has_a_report(tmp_path, capsys, chips):
     assert "heading, readings per second" in capsys.readouterr().out
 
 
-def test_the_service_manager_is_told_and_its_stop_ends_the_run(tmp_path):
+def test_run_notifies_the_service_manager_and_ends_on_its_stop(tmp_path):
     manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     manager.bind(str(tmp_path / "notify"))
     manager.settimeout(LIMIT_S)
@@ -124,11 +124,11 @@ def test_the_service_manager_is_told_and_its_stop_ends_the_run(tmp_path):
     out, err = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 0 and json.loads(out)["stopped_early"] is True
     assert said[0] == "READY=1" and any(word.startswith("STATUS=disarmed, tick ") for word in said)
-    assert "it stays disarmed: the file has no [pi.arm] switch" in err and "told to end" in err
+    assert "it stays disarmed: the file has no [pi.arm] switch" in err and "stopped by a signal" in err
     manager.close()
 
 
-def test_a_file_without_chips_is_refused(capsys):
+def test_run_rejects_a_file_without_chips(capsys):
     assert main(["run", "tests/vehicles/eel.toml", "--on", "pi"]) == 2
     assert "pi: the table is missing; it gives the chips" in capsys.readouterr().err
     assert main(["run", "fish", "--arm-after", "1"]) == 2
@@ -167,7 +167,7 @@ def chips(monkeypatch):
         signal.signal(number, handler)
 
 
-def test_in_real_threads_readings_come_outputs_go_and_the_end_is_off(tmp_path, capsys, chips):
+def test_readings_and_outputs_pass_in_real_threads_and_pulses_end(tmp_path, capsys, chips):
     sent = []
 
     def watch():
@@ -190,47 +190,58 @@ def test_in_real_threads_readings_come_outputs_go_and_the_end_is_off(tmp_path, c
     assert not any(chips["parts"].pulses.pulses_us())
 
 
+@pytest.fixture
+def on_vehicle(tmp_path):
+    """Builds the fish's session on emulated chips with its arming; `run` gives the commands of its ticks."""
+    opened = []
+
+    def build(*overrides, arm_after_s=None):
+        vehicle, name, scenario = open_controlled("fish", overrides, "cruise")
+        pi = pi_spec.read(vehicle.file, vehicle.settings)
+        parts = EmulatedParts(pi, 0)
+        board = build_driver(vehicle.settings, pi, 100, parts)
+        session = Session("fish_1", vehicle.build_loop(scenario, board), devices=board)
+        services = Services(RunOptions(log=tmp_path / "log.mcap"), vehicle, name, "pi", print)
+        opened.append(services)
+        session.record(services.attach([session]))
+        return vehicle_run.VehicleRun(session, board, services, arm_after_s), session.loop, board, parts
+
+    yield build
+    for services in opened:
+        services.__exit__(None, None, None)
+
+
+def commands_of(tick, loop):
+    return [(tick, kind) for kind, *_ in loop.taken if kind != "host"]
+
+
 @pytest.mark.parametrize("disarmed", [True, False])
-def test_a_disarm_before_the_second_of_arm_is_final(tmp_path, disarmed):
-    vehicle, _, scenario = open_controlled("fish", [], "cruise")
-    pi = pi_spec.read(vehicle.file, vehicle.settings)
-    board = build_driver(vehicle.settings, pi, 100, EmulatedParts(pi, 0))
-    with Recorder(tmp_path / "log.mcap", {}, lossless=True) as recorder:
-        shown = LiveView(Namespace(view=False, stream=None, allow_control=False), recorder, {})
-        told = vehicle_run.VehicleRun(vehicle, vehicle.build_loop(scenario, board), board, shown, 0.1)
-        asked = []
-        for tick in range(200):
-            if disarmed and tick == 5:
-                told._loop.disarm()
-            told._arm(tick)
-            told._tick(0)
-            asked += [(tick, kind) for kind, *_ in told._loop.taken if kind != "host"]
-    assert asked[0] == ((5, "disarm") if disarmed else (10, "arm"))
-    assert (len(asked) == 1) == disarmed
+def test_run_does_not_arm_by_itself_after_an_earlier_disarm(on_vehicle, disarmed):
+    run, loop, _, _ = on_vehicle(arm_after_s=0.1)
+    commands = []
+    for tick in range(200):
+        if disarmed and tick == 5:
+            loop.disarm()
+        run.step(0)
+        commands += commands_of(tick, loop)
+    assert commands[0] == ((5, "disarm") if disarmed else (10, "arm"))
+    assert (len(commands) == 1) == disarmed
 
 
-def test_a_switch_asks_for_arming_only_if_it_was_open_before(tmp_path):
-    """Closed from the start it does nothing; opened and closed again, it asks; opened, it disarms."""
-    vehicle, _, scenario = open_controlled("fish", ["pi.arm={gpio=27}"], "cruise")
-    pi = pi_spec.read(vehicle.file, vehicle.settings)
-    driver = EmulatedParts(pi, 0)
-    board = build_driver(vehicle.settings, pi, 100, driver)
-    recorder = Recorder(tmp_path / "log.mcap", {}, lossless=True)
-    shown = LiveView(Namespace(view=False, stream=None, allow_control=False), recorder, {})
-    told = vehicle_run.VehicleRun(vehicle, vehicle.build_loop(scenario, board), board, shown, None)
+def test_switch_arms_only_if_it_was_open_before(on_vehicle):
+    """Closed from the start it does nothing; opened and closed again, it arms; opened, it disarms."""
+    run, loop, board, parts = on_vehicle("pi.arm={gpio=27}")
     switch = next(worker for worker in board.workers if worker.name == "serial")
-    asked = []
+    commands = []
     for tick, level in enumerate([1] * 5 + [0] * 5 + [1] * 5 + [0] * 5):
-        driver.pin_in("/dev/gpiochip0", 27, "up", True).level = level
+        parts.pin_in("/dev/gpiochip0", 27, "up", True).level = level
         switch.run_until(tick * 10_000)
-        told._arm(tick)
-        told._tick(0)
-        asked += [(tick, kind) for kind, *_ in told._loop.taken if kind != "host"]
-    recorder.close()
-    assert asked == [(10, "arm"), (15, "disarm")]
-    assert not told._loop.state.armed, "its chips have said nothing yet"
+        run.step(0)
+        commands += commands_of(tick, loop)
+    assert commands == [(10, "arm"), (15, "disarm")]
+    assert not loop.state.armed, "its chips have sent nothing yet"
 
 
-def test_a_key_of_nobody_is_refused_aboard_too(capsys):
+def test_run_on_a_vehicle_rejects_an_unknown_key(capsys):
     assert main(["run", "fish", "--on", "pi", "--set", "rate_hz=50"]) == 2
     assert "rate_hz (from --set) is not a key of a vehicle file" in capsys.readouterr().err

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 
-def test_second_release_becomes_current_and_the_first_is_kept(card, small_release):
+def test_second_release_becomes_current_and_the_first_stays(card, small_release):
     card.release("install", small_release("1"))
     done = card.release("install", small_release("2"))
     assert (done["done"], done["release"], done["previous"]) == ("installed", "2", "1")

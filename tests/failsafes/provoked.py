@@ -14,7 +14,7 @@ from caudal.tools.faults.faulty_port import FaultyPort
 from caudal.tools.hil.plant_side import PlantSide
 from caudal.tools.hil.pty import open_line
 from caudal.tools.hil.remote_vehicle import Remote
-from caudal.tools.simulate.simulation import Own, Simulation
+from caudal.tools.simulate.simulation import SimSession, Simulation
 from tests.waiting import LIMIT_S, wait_for
 
 NAN = float("nan")
@@ -69,8 +69,8 @@ class Bench:
 
 
 class Simulated(Bench):
-    def launch(self, name: str, body: Any) -> Own:
-        return Own(name, self.vehicle.build_loop(self.scenario, SimDriver(body)), body)
+    def launch(self, name: str, body: Any) -> SimSession:
+        return SimSession(name, self.vehicle.build_loop(self.scenario, SimDriver(body)), body)
 
     @property
     def loop(self) -> Loop:

@@ -33,7 +33,7 @@ LOW, HIGH, SCALE = 0, 10, 0.5
 @given(
     st.lists(st.tuples(any_count, any_count), min_size=1, max_size=60), st.integers(0, 9), st.integers(0, 9)
 )
-def test_a_reading_is_the_last_valid_count_as_long_as_it_is_young_enough(rows, first_age, second_age):
+def test_reading_is_the_last_valid_count_until_it_is_too_old(rows, first_age, second_age):
     sensors = [
         Sensor(str(k), k, LinearSensor(0, SCALE, LOW, HIGH), age)
         for k, age in enumerate((first_age, second_age))
@@ -70,7 +70,7 @@ command = st.one_of(st.none(), st.integers(), st.integers(-2 * ONE, 2 * ONE))
 
 
 @given(st.lists(st.tuples(command, command, command, any_count), min_size=1, max_size=30))
-def test_whatever_is_commanded_each_device_value_is_whole_and_within_its_device(rows):
+def test_device_values_are_integers_within_limits_for_every_command(rows):
     battery = Sensor("battery", 0, LinearSensor(0, 1.0, 0, 30), 3)
     driver = ListDriver([[row[3]] for row in rows])
     board = Board(actuators(), [battery], driver)
@@ -92,7 +92,7 @@ def test_whatever_is_commanded_each_device_value_is_whole_and_within_its_device(
 
 
 @given(st.integers(0, 30), st.integers(0, 9))
-def test_the_thruster_map_follows_every_battery_reading_and_no_absent_one(volts, gap):
+def test_thruster_map_follows_battery_readings_and_ignores_absent_ones(volts, gap):
     battery = Sensor("battery", 0, LinearSensor(0, 1.0, 0, 30), 3)
     driver = ListDriver([[volts]] + [[None]] * gap)
     board = Board(actuators(), [battery], driver)

@@ -34,14 +34,14 @@ class Scripted:
             yield step
 
 
-def test_a_device_waits_as_long_as_it_says():
+def test_device_is_resumed_after_its_delay():
     clock = SimulatedClock(0)
     device = Scripted(clock, 500, 3000, 7000, 100_000)
     Worker("bus", [device], clock, 10_000).run_until(20_000)
     assert device.ran_us == [0, 500, 3500, 10_500]
 
 
-def test_a_periodic_device_keeps_its_phase_though_its_steps_take_time():
+def test_periodic_device_keeps_its_phase_when_steps_take_time():
     clock = SimulatedClock(0)
     device = Scripted(clock, None, takes_us=700)
     Worker("bus", [device], clock, 10_000).run_until(60_000)
@@ -61,11 +61,11 @@ def test_a_periodic_device_keeps_its_phase_though_its_steps_take_time():
         (25_000, 25_000, 45_000),
     ],
 )
-def test_periods_lie_half_a_tick_before_the_tick_that_wants_them(now_us, period_us, next_us):
+def test_periods_end_half_a_tick_before_the_tick_that_uses_them(now_us, period_us, next_us):
     assert next_period(now_us, period_us, tick_us=10_000) == next_us
 
 
-def test_a_device_may_begin_ahead_of_its_period():
+def test_device_may_start_before_its_period():
     clock = SimulatedClock(0)
     device = Scripted(clock, -3_000, 3_000, -3_000, 3_000, 100_000)
     Worker("bus", [device], clock, 10_000).run_until(40_000)
@@ -82,7 +82,7 @@ def test_a_device_may_begin_ahead_of_its_period():
         ("end", "its generator ended"),
     ],
 )
-def test_a_device_that_fails_begins_afresh_and_says_why_once(failure, reason):
+def test_failed_device_restarts_and_reports_its_reason_once(failure, reason):
     clock = SimulatedClock(0)
     device = Scripted(clock, 1000, failure, failure, failure, 10_000_000)
     worker = Worker("bus", [device], clock, 10_000)
@@ -94,7 +94,7 @@ def test_a_device_that_fails_begins_afresh_and_says_why_once(failure, reason):
     assert device.ran_us == [0, *(1000 + k * RESTART_US for k in range(4))]
 
 
-def test_what_fails_leaves_its_neighbours_alone():
+def test_failed_device_does_not_affect_others():
     clock = SimulatedClock(0)
     broken = Scripted(clock, OSError(121, "Remote I/O error"), name="broken")
     sound = Scripted(clock, None, name="sound")
@@ -103,7 +103,7 @@ def test_what_fails_leaves_its_neighbours_alone():
     assert len(sound.ran_us) == 11 and list(worker.lost) == ["broken"]
 
 
-def test_outputs_do_not_wait_behind_readings():
+def test_outputs_do_not_wait_for_readings():
     clock = SimulatedClock(0)
     reading = Scripted(clock, 100, name="reading", takes_us=50)
     sender = Scripted(clock, 50_000, name="sender")
@@ -116,7 +116,7 @@ def test_outputs_do_not_wait_behind_readings():
     assert len(sender.ran_us) == 2 and len(reading.ran_us) <= before + 1, (sender.ran_us, reading.ran_us)
 
 
-def test_a_device_that_is_setting_up_is_not_hurried():
+def test_poke_does_not_shorten_the_set_up_of_a_device():
     clock = SimulatedClock(0)
     device = Scripted(clock, OSError(121, "Remote I/O error"))
     worker = Worker("bus", [device], clock, 10_000)
@@ -126,7 +126,7 @@ def test_a_device_that_is_setting_up_is_not_hurried():
     assert device.ran_us == [0]
 
 
-def test_a_hung_bus_does_nothing_until_it_lets_go():
+def test_hung_bus_runs_no_device_until_it_is_released():
     clock = SimulatedClock(0)
     hung = Scripted(clock, 10_000_000, name="hung", takes_us=1_020_000)
     sound = Scripted(clock, None, name="sound")
@@ -147,7 +147,7 @@ def test_a_hung_bus_does_nothing_until_it_lets_go():
 
 
 class Hanging:
-    """A device whose transaction returns when it is told to: what Linux does with a stuck SDA, without the second."""
+    """A device whose transaction returns when it is released: what Linux does with a stuck SDA, without the second."""
 
     name, period_us, restart_us, working = "hanging", 10_000, RESTART_US, True
 
@@ -161,7 +161,7 @@ class Hanging:
             yield None
 
 
-def test_ticks_go_on_while_a_bus_hangs():
+def test_ticks_continue_while_a_bus_hangs():
     """In real threads: 1,000 reads and writes of the driver happen inside one transaction."""
     device, slot = Hanging(), Slot()
     worker = Worker("bus", [device], clock_us, 10_000)
@@ -182,7 +182,7 @@ def test_ticks_go_on_while_a_bus_hangs():
     driver.close()
 
 
-def test_a_thread_runs_its_devices_and_ends_when_told():
+def test_thread_runs_its_devices_until_stop():
     slot = Slot()
 
     class Counting:

@@ -112,7 +112,7 @@ def test_in_config_mode_all_data_is_zero():
     assert read(bench, 0x39) == b"\x00"
 
 
-def test_data_comes_seven_milliseconds_after_the_mode():
+def test_data_are_valid_7_ms_after_a_change_of_mode():
     bench = Bench()
     bench.add(Bno055).set(heading=100)
     bench.bus.write(0x28, NDOF)
@@ -122,7 +122,7 @@ def test_data_comes_seven_milliseconds_after_the_mode():
     assert read(bench, 0x1A, 2) == b"\x64\x00" and read(bench, 0x39) == b"\x05"
 
 
-def test_settings_are_deaf_outside_config_mode_and_until_it_is_reached():
+def test_settings_are_read_only_outside_config_mode():
     bench = running()
     bench.bus.write(0x28, b"\x3b\x00")
     assert read(bench, 0x3B) == b"\x80"
@@ -135,13 +135,13 @@ def test_settings_are_deaf_outside_config_mode_and_until_it_is_reached():
     assert read(bench, 0x3B) == b"\x00"
 
 
-def test_one_operating_mode_does_not_follow_another():
+def test_operating_mode_does_not_change_without_config_mode():
     bench = running(NDOF)
     bench.bus.write(0x28, IMU)
     assert read(bench, 0x3D) == b"\x0c"
 
 
-def test_a_reset_silences_it_for_650_ms_and_leaves_config_mode():
+def test_reset_takes_650_ms_and_ends_in_config_mode():
     bench = running(heading=100)
     bench.bus.write(0x28, b"\x3f\x20")
     for _ in range(13):
@@ -153,7 +153,7 @@ def test_a_reset_silences_it_for_650_ms_and_leaves_config_mode():
     assert read(bench, 0x3D)[0] & 0x0F == 0 and not any(read(bench, 0x1A, 6))
 
 
-def test_after_a_brown_out_it_answers_properly_and_measures_nothing():
+def test_chip_responds_without_data_after_a_brown_out():
     bench = running(heading=100)
     bench.faults.set("brown-out", 0x28)
     with pytest.raises(OSError):
@@ -175,20 +175,20 @@ def test_other_units_are_converted():
     assert read(bench, 0x34)[0] == 34  # 68 degF in steps of 2
 
 
-def test_an_impossible_axis_map_leaves_the_old_one():
+def test_invalid_axis_map_does_not_change_the_old_one():
     bench = Bench()
     bench.add(Bno055)
     bench.bus.write(0x28, b"\x41\x00")  # every axis from X
     assert read(bench, 0x41) == b"\x24"
 
 
-def test_an_error_of_its_own_shows_in_status_and_code():
+def test_chip_error_shows_in_status_and_code():
     bench = running()
     bench.chips[0x28].error = 3
     assert read(bench, 0x39, 2) == b"\x01\x03"
 
 
-def test_in_suspend_the_data_stands_still():
+def test_data_do_not_change_in_suspend_mode():
     bench = Bench()
     chip = bench.add(Bno055)
     bench.bus.write(0x28, b"\x3e\x02")
@@ -198,6 +198,6 @@ def test_in_suspend_the_data_stands_still():
     assert not any(read(bench, 0x1A, 2))
 
 
-def test_an_unknown_value_is_refused_with_a_sentence():
+def test_unknown_value_is_refused_with_a_sentence():
     with pytest.raises(ValueError, match="has no yaw; it has acc_x"):
         Bench().add(Bno055).set(yaw=1)

@@ -26,34 +26,34 @@ def ids(bench: Bench) -> bytes:
     return bench.bus.write_read(0x28, b"\x00", 4)
 
 
-def test_it_is_an_smbus_that_opens_no_file(bench):
+def test_emulated_bus_is_an_smbus_without_a_file(bench):
     assert isinstance(bench.smbus, SMBus)
     with bench.smbus as opened:
         opened.open(1)
         assert opened.fd is None
 
 
-def test_real_messages_come_back_filled(bench):
+def test_real_messages_are_filled(bench):
     register, answer = i2c_msg.write(0x28, [0x00]), i2c_msg.read(0x28, 4)
     bench.smbus.i2c_rdwr(register, answer)
     assert bytes(answer) == IDS
 
 
-def test_an_address_without_a_chip_is_not_acknowledged(bench):
+def test_address_without_a_chip_is_not_acknowledged(bench):
     with pytest.raises(OSError) as refused:
         bench.bus.write(0x29, b"\x00")
     assert refused.value.errno == 121
-    assert bench.now_us == 23  # the address alone went over the wire: nine bits at 400 kHz
+    assert bench.now_us == 23  # only the address was sent: nine bits at 400 kHz
 
 
-def test_a_transaction_takes_nine_bits_a_byte(bench):
+def test_transaction_takes_nine_bits_a_byte(bench):
     bench.bus.write(0x40, bytes([0x06]) + bytes(64))
     assert bench.now_us == 1485  # 66 bytes with the address
     bench.bus.write_read(0x28, b"\x00", 6)
     assert bench.now_us == 1485 + 45 + 158  # two messages, each with its address, in whole microseconds
 
 
-def test_a_chip_wired_for_another_address_is_refused():
+def test_chip_wired_for_another_address_is_refused():
     with pytest.raises(ValueError, match="0x41 is wired for 0x40"):
         type(Bench().smbus)({0x41: Pca9685(lambda: 0)}, print)
 
@@ -63,7 +63,7 @@ def test_calls_past_i2c_rdwr_are_refused_with_a_sentence(bench):
         bench.smbus.read_byte_data(0x28, 0)
 
 
-def test_a_nack_at_one_address_leaves_the_others(bench):
+def test_nack_at_one_address_does_not_affect_others(bench):
     bench.faults.set("nack", 0x40)
     with pytest.raises(OSError) as refused:
         bench.bus.read(0x40, 1)
@@ -73,7 +73,7 @@ def test_a_nack_at_one_address_leaves_the_others(bench):
     bench.bus.read(0x40, 1)
 
 
-def test_a_hung_bus_costs_a_second_each_time_until_it_lets_go(bench):
+def test_hung_bus_takes_a_second_per_transaction(bench):
     bench.faults.set("hang")
     for already in range(3):
         with pytest.raises(OSError) as hung:
@@ -85,7 +85,7 @@ def test_a_hung_bus_costs_a_second_each_time_until_it_lets_go(bench):
 
 
 @pytest.mark.parametrize(("bit", "level", "seen"), [(4, 1, "b0fb321f"), (1, 0, "a0f9300d")])
-def test_a_stuck_bit_is_in_every_byte_read(bench, bit, level, seen):
+def test_stuck_bit_is_in_every_byte_read(bench, bit, level, seen):
     bench.faults.set("stuck", 0x28, bit=bit, level=level)
     assert ids(bench).hex() == seen
 
@@ -96,13 +96,13 @@ def test_swapped_bytes_exchange_pairs_and_leave_an_odd_last_one(bench):
     assert bench.bus.write_read(0x28, b"\x00", 3).hex() == "fba032"
 
 
-def test_a_stuck_bit_is_on_the_wire_and_so_behind_the_swap(bench):
+def test_stuck_bit_applies_after_swapped_bytes(bench):
     bench.faults.set("swapped")
     bench.faults.set("stuck", bit=0, level=0)
     assert ids(bench).hex() == "faa00e32"
 
 
-def test_a_brown_out_takes_the_registers_once(bench):
+def test_brown_out_resets_the_registers_once(bench):
     bench.bus.write(0x40, b"\x00\x20")
     bench.faults.set("brown-out", 0x40)
     assert bench.bus.write_read(0x40, b"\x00", 1) == b"\x11"
@@ -110,7 +110,7 @@ def test_a_brown_out_takes_the_registers_once(bench):
     assert bench.bus.write_read(0x40, b"\x00", 1) == b"\x20"  # while it is still set
 
 
-def test_a_wrong_identity_is_never_the_right_one(bench):
+def test_wrong_identity_is_never_the_right_one(bench):
     depth = bench.add(Ms5837)
     bench.faults.set("identity")
     assert all(seen != right for seen, right in zip(ids(bench), IDS, strict=True))
@@ -122,7 +122,7 @@ def test_a_wrong_identity_is_never_the_right_one(bench):
 
 
 @pytest.mark.parametrize("kind", [Ads1115, Ina219, Ms5837])
-def test_a_slow_chip_takes_twenty_times_as_long(kind):
+def test_slow_chip_takes_twenty_times_as_long(kind):
     def lasts_us(slow: bool) -> int:
         bench = Bench()
         address = bench.add(kind).address
@@ -161,17 +161,17 @@ def test_clearing_one_address_keeps_the_fault_at_another(bench):
         (("nack", 0x55), "no chip at 0x55; there are chips at 0x28, 0x40, 0x48"),
     ],
 )
-def test_a_fault_that_cannot_be_is_refused_with_a_sentence(bench, words, sentence):
+def test_impossible_fault_is_refused_with_a_sentence(bench, words, sentence):
     with pytest.raises(ValueError, match=sentence):
         bench.faults.set(*words)
 
 
-def test_a_bit_that_no_byte_has_cannot_be_stuck(bench):
+def test_only_bits_of_a_byte_can_be_stuck(bench):
     with pytest.raises(ValueError, match="bit 8"):
         bench.faults.set("stuck", bit=8)
 
 
-def test_a_clock_may_begin_before_zero():
+def test_clock_may_start_below_zero():
     bench = Bench()
     bench.now_us = -1_500_000
     bench.add(Bno055).set(heading=100)
@@ -187,7 +187,7 @@ def test_a_clock_may_begin_before_zero():
     assert bench.bus.write_read(0x41, b"\x02", 2) == (3000 << 3 | 2).to_bytes(2, "big")
 
 
-def test_a_general_call_resets_whoever_knows_it(bench):
+def test_general_call_resets_chips_that_support_it(bench):
     bench.bus.write(0x40, b"\x00\x20")
     bench.bus.write(0x48, b"\x01\x05\x83")
     bench.bus.write(0x00, b"\x06")

@@ -65,7 +65,7 @@ def test_adafruits_gains_give_the_same_voltage(bench, gain):
 
 def test_adafruits_continuous_mode_follows_the_input(bench):
     chip = bench.add(Ads1115)
-    # In continuous mode the package (3.0.5) keeps the input that is in the register, whichever it is asked for.
+    # In continuous mode the package (3.0.5) keeps the input that is in the register, whichever is requested.
     configure(bench, 0x4383)
     bench.wait(10_000)
     chip.set(0, 500_000)
@@ -77,7 +77,7 @@ def test_adafruits_continuous_mode_follows_the_input(bench):
 
 
 @given(st.integers(-7_000_000, 7_000_000), st.integers(0, 5))
-def test_a_code_is_the_nearest_and_ends_at_full_scale(microvolts, pga):
+def test_code_is_the_nearest_and_ends_at_full_scale(microvolts, pga):
     bench = Bench()
     bench.add(Ads1115).set(1, microvolts)
     configure(bench, 0x8000 | 5 << 12 | pga << 9 | 0x01E3)
@@ -88,7 +88,7 @@ def test_a_code_is_the_nearest_and_ends_at_full_scale(microvolts, pga):
 
 
 @pytest.mark.parametrize("rate", range(8))
-def test_a_conversion_lasts_as_its_data_rate_says(rate):
+def test_conversion_time_follows_the_data_rate(rate):
     bench = Bench()
     bench.add(Ads1115).set(0, 1_000_000)
     configure(bench, 0xC383 & ~0xE0 | rate << 5)
@@ -98,13 +98,13 @@ def test_a_conversion_lasts_as_its_data_rate_says(rate):
     assert idle(bench) and word(bench, 0) == 8000
 
 
-def test_at_power_on_it_is_idle_with_the_datasheets_values():
+def test_chip_is_idle_with_datasheet_values_at_power_on():
     bench = Bench()
     bench.add(Ads1115)
     assert [word(bench, k) for k in range(4)] == [0, 0x8583, 0x8000, 0x7FFF]
 
 
-def test_a_start_during_a_conversion_is_ignored_and_the_old_settings_hold():
+def test_start_during_a_conversion_is_ignored():
     bench = Bench()
     chip = bench.add(Ads1115)
     chip.set(0, 1_000_000)
@@ -116,7 +116,7 @@ def test_a_start_during_a_conversion_is_ignored_and_the_old_settings_hold():
     assert idle(bench) and word(bench, 0) == 8000
 
 
-def test_a_result_is_of_the_moment_it_was_converted():
+def test_result_is_of_the_time_of_conversion():
     bench = Bench()
     chip = bench.add(Ads1115)
     chip.set(0, 1_000_000)
@@ -126,7 +126,7 @@ def test_a_result_is_of_the_moment_it_was_converted():
     assert word(bench, 0) == 8000
 
 
-def test_thresholds_are_kept_and_the_result_cannot_be_written():
+def test_thresholds_are_writable_and_the_result_is_read_only():
     bench = Bench()
     bench.add(Ads1115)
     bench.bus.write(0x48, b"\x02\x12\x34")
@@ -135,7 +135,7 @@ def test_thresholds_are_kept_and_the_result_cannot_be_written():
     assert [word(bench, k) for k in (0, 2, 3)] == [0, 0x1234, 0x5678]
 
 
-def test_a_brown_out_ends_continuous_conversion():
+def test_brown_out_ends_continuous_conversion():
     bench = Bench()
     bench.add(Ads1115).set(0, 1_000_000)
     configure(bench, 0x4283)
@@ -145,7 +145,7 @@ def test_a_brown_out_ends_continuous_conversion():
     assert word(bench, 1) == 0x8583 and word(bench, 0) == 0
 
 
-def test_a_paced_input_waits_for_its_sample_and_others_do_not():
+def test_paced_input_waits_for_its_sample():
     bench = Bench()
     chip = bench.add(Ads1115, paced={0})
     configure(bench, 0xC383)
@@ -192,7 +192,7 @@ def test_adafruits_ranges_clip(bench):
     assert (ina.shunt_voltage, ina.bus_voltage) == (pytest.approx(0.16), pytest.approx(16.0))
 
 
-def test_adafruits_reset_forgets_the_calibration(bench):
+def test_adafruits_reset_clears_the_calibration(bench):
     chip = bench.add(Ina219)
     ina = AdafruitIna219(bench.bus)
     chip.set(bus_mv=12_000, shunt_uv=100_000)
@@ -203,7 +203,7 @@ def test_adafruits_reset_forgets_the_calibration(bench):
     assert ina.raw_current == 0 and word(bench, 0, 0x40) == 0x399F and word(bench, 5, 0x40) == 0
 
 
-def test_adafruits_triggered_mode_measures_once_when_told(bench):
+def test_adafruits_triggered_mode_measures_once_per_trigger(bench):
     chip = bench.add(Ina219)
     ina = AdafruitIna219(bench.bus)
     chip.set(bus_mv=12_000)
@@ -220,7 +220,7 @@ def test_adafruits_triggered_mode_measures_once_when_told(bench):
     assert ina.conversion_ready  # powering down leaves what there is
 
 
-def test_the_ready_bit_goes_when_the_power_is_read_and_comes_with_the_next_conversion(bench):
+def test_ready_bit_is_cleared_by_reading_power_until_the_next_conversion(bench):
     bench.add(Ina219).set(bus_mv=12_000)
     bench.wait(2_000)
     assert word(bench, 2, 0x40) & 2
@@ -230,7 +230,7 @@ def test_the_ready_bit_goes_when_the_power_is_read_and_comes_with_the_next_conve
     assert word(bench, 2, 0x40) & 2
 
 
-def test_a_current_past_its_register_is_marked(bench):
+def test_current_past_its_register_is_marked(bench):
     chip = bench.add(Ina219)
     bench.bus.write(0x40, b"\x05\xff\xff")
     assert word(bench, 5, 0x40) == 0xFFFE  # its lowest bit is always 0
@@ -248,7 +248,7 @@ def test_counts_come_out_of_the_registers_as_they_were_set(volts, shunt):
     assert (word(bench, 1, 0x40) ^ 0x8000) - 0x8000 == shunt
 
 
-def test_a_paced_monitor_is_ready_once_a_sample(bench):
+def test_paced_monitor_is_ready_once_per_sample(bench):
     chip = bench.add(Ina219, paced=True)
     bench.wait(5_000)
     assert not word(bench, 2, 0x40) & 2
@@ -259,6 +259,6 @@ def test_a_paced_monitor_is_ready_once_a_sample(bench):
     assert not word(bench, 2, 0x40) & 2
 
 
-def test_a_register_that_is_not_there_reads_as_zero(bench):
+def test_unknown_register_reads_as_zero(bench):
     bench.add(Ina219)
     assert word(bench, 9, 0x40) == 0

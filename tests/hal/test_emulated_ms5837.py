@@ -59,18 +59,18 @@ def measured(bench: Bench, model: str) -> tuple[float, int]:
     return by_the_datasheet(model, words(bench), d1, d2)
 
 
-def test_the_arithmetic_here_is_that_of_the_datasheets_examples():
+def test_arithmetic_matches_the_datasheets_examples():
     deep = (0, 34982, 36352, 20328, 22354, 26646, 26146)
     pressure_pa, temperature = by_the_datasheet("30ba", deep, 4958179, 6815414, second=False)
     assert (int(pressure_pa / 10), temperature) == (39998, 1981)  # 3999.8 mbar, 19.81 degC
-    # So near 20 degC the second order is 0.01 Pa: the printed example holds for both orders.
+    # So near 20 degC the second order is 0.01 Pa: the printed example holds for both sequences.
     assert by_the_datasheet("30ba", deep, 4958179, 6815414)[0] == pytest.approx(pressure_pa, abs=0.02)
     shallow = (0, 46372, 43981, 29059, 27842, 31553, 28165)
     pressure_pa, temperature = by_the_datasheet("02ba", shallow, 6465444, 8077636)
     assert (int(pressure_pa), temperature) == (110002, 2000)  # 1100.02 mbar, 20.00 degC
 
 
-def test_the_chip_has_the_examples_counts_at_the_examples_pressure():
+def test_chip_has_the_examples_counts_at_the_examples_pressure():
     bench = Bench()
     chip = bench.add(Ms5837)
     chip.set(pressure_pa=399_984.0, temperature_c=19.81)
@@ -82,7 +82,7 @@ def test_the_chip_has_the_examples_counts_at_the_examples_pressure():
 
 
 @given(st.floats(0, 3e6), st.integers(-1000, 4000))
-def test_the_30_bar_model_gives_back_its_pressure_within_1_pa(pressure_pa, hundredths):
+def test_30_bar_model_gives_back_its_pressure_within_1_pa(pressure_pa, hundredths):
     bench = Bench()
     bench.add(Ms5837).set(pressure_pa=pressure_pa, temperature_c=hundredths / 100)
     back_pa, temperature = measured(bench, "30ba")
@@ -91,7 +91,7 @@ def test_the_30_bar_model_gives_back_its_pressure_within_1_pa(pressure_pa, hundr
 
 
 @given(st.floats(0, 4e5), st.integers(-1000, 4000))
-def test_the_2_bar_model_gives_back_its_pressure_within_1_pa(pressure_pa, hundredths):
+def test_2_bar_model_gives_back_its_pressure_within_1_pa(pressure_pa, hundredths):
     bench = Bench()
     bench.add(Ms5837, model="02ba").set(pressure_pa=pressure_pa, temperature_c=hundredths / 100)
     back_pa, temperature = measured(bench, "02ba")
@@ -105,19 +105,19 @@ def test_very_low_temperatures_have_their_own_terms():
     assert measured(bench, "30ba") == (pytest.approx(5e5, abs=1.0), -2200)
 
 
-def test_a_pressure_past_the_converter_ends_at_its_end():
+def test_pressure_is_clipped_at_the_range_of_the_converter():
     bench = Bench()
     bench.add(Ms5837, model="02ba").set(pressure_pa=3e6)
     assert convert(bench, D1_4096) == 2**24 - 1
 
 
-def test_the_check_sum_is_that_of_the_makers_example():
+def test_check_sum_is_that_of_the_makers_example():
     # AN520's coefficients, whose check sum is 0xB.
     assert remainder((0x3132, 0x3334, 0x3536, 0x3738, 0x3940, 0x4142, 0x4344, 0x4500)) == 0xB
 
 
 @given(st.tuples(*[st.integers(0, 0xFFFF)] * 6), st.integers(0, 111))
-def test_the_check_sum_is_the_datasheets_and_finds_every_single_bit(coefficients, bit):
+def test_check_sum_is_the_datasheets_and_finds_every_single_bit(coefficients, bit):
     prom = make_prom(0x1A << 5, coefficients)
     register = 0
     for k in range(14):  # the datasheet's C, byte by byte
@@ -134,7 +134,7 @@ def test_the_check_sum_is_the_datasheets_and_finds_every_single_bit(coefficients
 
 
 @pytest.mark.parametrize("model", EXAMPLE)
-def test_the_prom_over_the_bus_passes_its_check_sum_and_names_the_product(model):
+def test_prom_over_the_bus_passes_its_check_sum_and_names_the_product(model):
     bench = Bench()
     chip = bench.add(Ms5837, model=model)
     assert words(bench) == chip.prom
@@ -155,7 +155,7 @@ def test_the_prom_over_the_bus_passes_its_check_sum_and_names_the_product(model)
         (0x5A, 18080),
     ],
 )
-def test_a_conversion_is_there_after_its_time_and_only_once(command, lasts_us):
+def test_result_is_ready_after_its_time_and_is_read_once(command, lasts_us):
     chip = Bench().add(Ms5837)
     now = [0]
     chip.clock = lambda: now[0]
@@ -167,7 +167,7 @@ def test_a_conversion_is_there_after_its_time_and_only_once(command, lasts_us):
     assert not any(chip.read(3))
 
 
-def test_reading_during_a_conversion_gives_0_and_spoils_it():
+def test_reading_during_a_conversion_gives_0_and_a_wrong_result():
     bench = Bench()
     bench.add(Ms5837)
     right = convert(bench, D1_4096)
@@ -179,7 +179,7 @@ def test_reading_during_a_conversion_gives_0_and_spoils_it():
     assert convert(bench, D1_4096) == right
 
 
-def test_a_second_command_during_a_conversion_spoils_it():
+def test_second_command_during_a_conversion_gives_a_wrong_result():
     bench = Bench()
     bench.add(Ms5837)
     right = convert(bench, D1_4096)
@@ -187,7 +187,7 @@ def test_a_second_command_during_a_conversion_spoils_it():
     assert convert(bench, D1_4096) not in (0, right)
 
 
-def test_a_result_is_of_the_moment_it_was_finished():
+def test_result_is_of_the_end_of_its_conversion():
     bench = Bench()
     chip = bench.add(Ms5837)
     before = convert(bench, D1_4096)
@@ -204,7 +204,7 @@ def test_without_a_conversion_the_adc_gives_0():
     assert adc(bench) == 0
 
 
-def test_it_is_deaf_while_it_loads_its_prom_after_a_reset():
+def test_chip_does_not_acknowledge_while_it_loads_its_prom():
     bench = Bench()
     bench.add(Ms5837)
     bench.bus.write(0x76, b"\x1e")
@@ -214,7 +214,7 @@ def test_it_is_deaf_while_it_loads_its_prom_after_a_reset():
     assert words(bench)[1] == 34982
 
 
-def test_a_brown_out_loses_the_conversion_under_way():
+def test_brown_out_ends_the_conversion_in_progress():
     bench = Bench()
     bench.add(Ms5837)
     bench.bus.write(0x76, D1_4096)
@@ -223,7 +223,7 @@ def test_a_brown_out_loses_the_conversion_under_way():
     assert adc(bench) == 0
 
 
-def test_a_paced_sensor_has_no_pressure_until_a_new_sample_and_waiting_spoils_nothing():
+def test_paced_sensor_waits_for_a_new_sample_without_a_wrong_result():
     bench = Bench()
     chip = bench.add(Ms5837, paced=True)
     convert(bench, D2_4096)  # the temperature is not paced
@@ -238,7 +238,7 @@ def test_a_paced_sensor_has_no_pressure_until_a_new_sample_and_waiting_spoils_no
     assert convert(bench, D1_4096) == 0
 
 
-def test_a_paced_sensors_pressure_is_exact_with_the_temperature_the_driver_has():
+def test_paced_pressure_is_exact_with_the_drivers_temperature():
     bench = Bench()
     chip = bench.add(Ms5837, paced=True)
     chip.set(pressure_pa=2e5, temperature_c=12.0)

@@ -64,9 +64,9 @@ def test_adafruits_full_on_and_full_off(bench):
     assert chip.pulses_us()[:2] == [pytest.approx(4096 * STEP_50_HZ_US), 0.0]
 
 
-def test_a_fast_oscillator_shortens_the_pulses(bench):
+def test_fast_oscillator_shortens_the_pulses(bench):
     chip = bench.add(Pca9685, oscillator_hz=26.3e6)
-    pca = adafruit_pca9685.PCA9685(bench.bus)  # which believes in 25 MHz
+    pca = adafruit_pca9685.PCA9685(bench.bus)  # which assumes 25 MHz
     pca.frequency = 50
     pca.channels[0].duty_cycle = round(1500 / STEP_50_HZ_US) << 4
     assert round(chip.pulses_us()[0]) == 1424
@@ -86,7 +86,7 @@ def test_at_power_on_it_sleeps_and_every_channel_is_off(bench):
 
 
 @given(st.integers(0, 4095), st.integers(0, 4095), st.integers(3, 255))
-def test_a_pulse_lasts_from_on_to_off_even_into_the_next_period(on, off, prescale):
+def test_pulse_lasts_from_on_to_off_even_into_the_next_period(on, off, prescale):
     bench = Bench()
     chip = bench.add(Pca9685)
     bench.bus.write(0x40, bytes([0xFE, prescale]))
@@ -104,7 +104,7 @@ def test_full_off_wins_over_full_on(bench):
     assert chip.pulses_us()[0] == 0.0
 
 
-def test_the_prescaler_is_deaf_while_the_chip_is_awake(bench):
+def test_prescaler_is_read_only_while_the_chip_is_awake(bench):
     awake(bench)
     bench.bus.write(0x40, b"\xfe\x10")
     assert bench.bus.write_read(0x40, b"\xfe", 1) == b"\x79"
@@ -124,7 +124,7 @@ def test_after_a_sleep_outputs_pause_until_restart_is_written(bench):
     assert mode1(bench) == 0x21 and chip.pulses_us()[0] == pytest.approx(300 * STEP_50_HZ_US)
 
 
-def test_a_new_led_register_ends_the_pause_too(bench):
+def test_new_led_register_ends_the_pause_too(bench):
     chip = awake(bench)
     put(bench, 0, 0, 300)
     bench.bus.write(0x40, b"\x00\x31")
@@ -146,7 +146,7 @@ def test_with_change_on_acknowledge_only_a_whole_channel_ends_the_pause(bench):
     assert mode1(bench) == 0x21
 
 
-def test_an_orderly_shutdown_before_the_sleep_leaves_nothing_to_restart(bench):
+def test_orderly_shutdown_before_the_sleep_leaves_nothing_to_restart(bench):
     awake(bench)
     put(bench, 0, 0, 300)
     bench.bus.write(0x40, b"\xfd\x10")
@@ -154,7 +154,7 @@ def test_an_orderly_shutdown_before_the_sleep_leaves_nothing_to_restart(bench):
     assert mode1(bench) == 0x31
 
 
-def test_the_all_call_address_reaches_every_chip_that_listens(bench):
+def test_all_call_address_reaches_every_chip_that_listens(bench):
     left, right = awake(bench), awake(bench, address=0x41)
     bench.bus.write(0x70, bytes([0xFA]) + struct.pack("<HH", 0, 300))
     assert left.pulses_us() == right.pulses_us() == pytest.approx([300 * STEP_50_HZ_US] * 16)
@@ -167,7 +167,7 @@ def test_the_all_call_address_reaches_every_chip_that_listens(bench):
         bench.bus.write(0x70, b"\xfd\x10")
 
 
-def test_the_all_call_address_and_sub_addresses_can_be_moved(bench):
+def test_all_call_address_and_sub_addresses_can_be_moved(bench):
     chip = awake(bench)
     bench.bus.write(0x40, b"\x05\xd0")
     bench.bus.write(0x40, b"\x03\xd4")
@@ -186,7 +186,7 @@ def test_without_auto_increment_every_byte_goes_to_the_same_register(bench):
     assert bench.bus.write_read(0x40, b"\x09", 1) == b"\x10"
 
 
-def test_auto_increment_rolls_over_behind_the_last_channel(bench):
+def test_auto_increment_rolls_over_after_the_last_channel(bench):
     awake(bench)
     assert bench.bus.write_read(0x40, b"\x45", 3) == b"\x10\x21\x04"
     assert bench.bus.write_read(0x40, b"\xfe", 3) == b"\x79\x21\x04"
@@ -194,14 +194,14 @@ def test_auto_increment_rolls_over_behind_the_last_channel(bench):
         bench.bus.write(0x40, b"\x46\x00")  # reserved
 
 
-def test_the_registers_for_all_channels_read_as_zero(bench):
+def test_registers_for_all_channels_read_as_zero(bench):
     awake(bench)
     bench.bus.write(0x40, bytes([0xFA]) + struct.pack("<HH", 10, 300))
     assert bench.bus.write_read(0x40, b"\xfa", 4) == bytes(4)
     assert struct.unpack("<HH", bench.bus.write_read(0x40, b"\x42", 4)) == (10, 300)
 
 
-def test_the_output_enable_pin_stops_pulses_and_keeps_registers(bench):
+def test_output_enable_pin_stops_pulses_and_keeps_registers(bench):
     chip = awake(bench)
     put(bench, 0, 0, 300)
     chip.output_enable = False
@@ -217,7 +217,7 @@ def test_inverted_outputs_are_high_for_the_rest_of_the_period(bench):
     assert chip.pulses_us()[0] == pytest.approx(3796 * STEP_50_HZ_US)
 
 
-def test_an_external_clock_stays_until_power_is_lost(bench):
+def test_external_clock_stays_until_power_is_lost(bench):
     chip = awake(bench, external_hz=50e6)
     put(bench, 0, 0, 300)
     bench.bus.write(0x40, b"\x00\x61")  # awake: not taken
@@ -230,7 +230,7 @@ def test_an_external_clock_stays_until_power_is_lost(bench):
     assert mode1(bench) == 0x11
 
 
-def test_a_brown_out_stops_every_pulse(bench):
+def test_brown_out_stops_every_pulse(bench):
     chip = awake(bench)
     put(bench, 0, 0, 300)
     bench.faults.set("brown-out")
@@ -248,7 +248,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_the_chip_goes_on_after_its_process_is_killed(tmp_path: Path, bench):
+def test_chip_keeps_its_pulses_when_its_process_is_killed(tmp_path: Path, bench):
     file = tmp_path / "pca9685.registers"
     done = subprocess.run(
         [sys.executable, "-c", SWIMS_AND_IS_KILLED, str(file)], cwd=Path(__file__).parents[2]
@@ -256,11 +256,11 @@ def test_the_chip_goes_on_after_its_process_is_killed(tmp_path: Path, bench):
     assert done.returncode == -9
     assert pulses_of(file) == pytest.approx([307 * 122 / 26.3] + [0.0] * 15)
     chip = bench.add(Pca9685, oscillator_hz=26.3e6, registers=open_registers(file))
-    assert chip.pulses_us() == pulses_of(file)  # whoever comes next finds it running
+    assert chip.pulses_us() == pulses_of(file)  # the next process finds it running
     chip.output_enable = False
     assert pulses_of(file) == Pca9685(bench.clock, registers=open_registers(file)).pulses_us() == [0.0] * 16
 
 
-def test_registers_need_their_room():
+def test_register_buffer_needs_its_size():
     with pytest.raises(ValueError, match="not 10"):
         Pca9685(lambda: 0, registers=bytearray(10))

@@ -61,7 +61,7 @@ def empty_answer() -> bytes:
     return bytes(answer.pack_msg_data())
 
 
-def test_the_package_initialises_and_knows_the_device(line):
+def test_package_initialises_and_knows_the_device(line):
     assert line.blue.initialize()
     assert line.blue.get_device_information()["device_type"] == 1
     assert line.blue.get_protocol_version()["version_major"] == 1
@@ -70,7 +70,7 @@ def test_the_package_initialises_and_knows_the_device(line):
 
 
 @given(st.integers(0, 100_000), st.integers(0, 100))
-def test_the_package_reads_the_distance_that_was_set(distance_mm, confidence):
+def test_package_reads_the_distance_that_was_set(distance_mm, confidence):
     with Line() as line:
         line.device.set(distance_mm, confidence)
         assert line.blue.get_distance_simple() == {"distance": distance_mm, "confidence": confidence}
@@ -78,13 +78,13 @@ def test_the_package_reads_the_distance_that_was_set(distance_mm, confidence):
         assert (long["distance"], long["confidence"], long["ping_number"]) == (distance_mm, confidence, 1)
 
 
-def test_a_message_it_does_not_know_is_refused_by_name(line):
+def test_unknown_message_is_refused_by_name(line):
     line.device.write(request(definitions.PING1D_PROFILE))
     refused = line.blue.wait_message([definitions.COMMON_NACK])
     assert refused.nacked_id == definitions.PING1D_PROFILE
 
 
-def test_answers_take_their_time_on_the_line(line):
+def test_responses_arrive_at_the_speed_of_the_port(line):
     line.device.write(request(definitions.PING1D_DISTANCE_SIMPLE))
     line.now_us = 1_301
     assert line.device.in_waiting == 0 and line.device.read(100) == b""
@@ -95,13 +95,13 @@ def test_answers_take_their_time_on_the_line(line):
         line.device.recv(10)
 
 
-def test_its_clock_may_begin_before_zero(line):
+def test_sonar_clock_may_start_below_zero(line):
     line.now_us = -1_500_000
     assert line.blue.get_distance_simple() == {"distance": 0, "confidence": 0}
 
 
 @given(st.binary(max_size=40), st.integers(1, 12))
-def test_it_finds_a_request_behind_noise_and_in_pieces(noise, piece):
+def test_request_is_found_after_noise_and_in_pieces(noise, piece):
     line = Line()
     # Noise may begin a message that swallows the first requests; it ends within the 74 bytes of the longest one.
     stream = noise + 8 * request(definitions.PING1D_DISTANCE_SIMPLE)
@@ -112,7 +112,7 @@ def test_it_finds_a_request_behind_noise_and_in_pieces(noise, piece):
 
 
 @pytest.mark.parametrize("place", [2, 4, 8, 10])
-def test_a_request_with_a_wrong_byte_is_not_answered(line, place):
+def test_request_with_a_wrong_byte_has_no_response(line, place):
     broken = bytearray(request(definitions.PING1D_DISTANCE))
     broken[place] ^= 1
     line.device.write(bytes(broken))
@@ -120,13 +120,13 @@ def test_a_request_with_a_wrong_byte_is_not_answered(line, place):
     assert line.device.in_waiting == 0
 
 
-def test_a_length_that_no_request_has_does_not_deafen_it(line):
+def test_impossible_length_does_not_block_later_requests(line):
     line.device.write(b"BR\xff\xff\x00\x00" + request(definitions.PING1D_DISTANCE_SIMPLE))
     line.now_us = 1_000_000
     assert line.device.read(100) == empty_answer()
 
 
-def test_what_waits_can_be_thrown_away(line):
+def test_waiting_bytes_can_be_dropped(line):
     line.device.write(request(definitions.PING1D_DISTANCE))
     line.device.write(request(definitions.PING1D_DISTANCE)[:5])
     line.now_us = 1_000_000
@@ -140,7 +140,7 @@ def test_what_waits_can_be_thrown_away(line):
     line.device.close()
 
 
-def test_its_faults_are_silence_garbling_and_another_identity(line):
+def test_faults_are_silence_garbling_and_another_identity(line):
     line.device.wrong_identity = True
     assert line.blue.get_device_information()["device_type"] == 2
     line.device.silent = True
@@ -150,7 +150,7 @@ def test_its_faults_are_silence_garbling_and_another_identity(line):
     assert line.blue.parser.errors == 1
 
 
-def test_a_paced_device_tells_each_echo_once():
+def test_paced_device_sends_each_echo_once():
     line = Line(paced=True)
     for _ in range(2):
         line.device.write(request(definitions.PING1D_DISTANCE_SIMPLE))  # asked twice, answered once
@@ -164,7 +164,7 @@ def test_a_paced_device_tells_each_echo_once():
     assert line.device.in_waiting == 0
 
 
-def test_the_package_opens_it_as_a_serial_port():
+def test_package_opens_it_as_a_serial_port():
     with PingPty() as pty:
         pty.device.set(4321, 88)
         blue = BluePing(payload_dict=MESSAGES)

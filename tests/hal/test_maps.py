@@ -45,14 +45,14 @@ angles = st.integers(-int(LARGEST_RAD * ONE), int(LARGEST_RAD * ONE))
 
 
 @given(servos(), angles, angles)
-def test_a_servo_pulse_grows_with_the_angle_as_mounted(servo, a, b):
+def test_servo_pulse_grows_with_the_angle_as_mounted(servo, a, b):
     low, high = sorted((a, b))
     rise_us = servo.to_device(high) - servo.to_device(low)
     assert rise_us >= 0 if servo.us_per_rad > 0 else rise_us <= 0
 
 
 @given(servos(), st.integers())
-def test_a_servo_pulse_is_a_whole_number_within_its_end_stops(servo, angle):
+def test_servo_pulse_is_a_whole_number_within_its_end_stops(servo, angle):
     pulse_us = servo.to_device(angle)
     assert type(pulse_us) is int
     assert servo.low_us <= pulse_us <= servo.high_us
@@ -65,10 +65,10 @@ def test_every_pulse_a_servo_may_get_comes_back_as_itself(servo, data):
 
 
 @given(servos(), st.data())
-def test_an_angle_comes_back_within_half_a_microsecond(servo, data):
+def test_angle_comes_back_within_half_a_microsecond(servo, data):
     largest = int(reach_us(servo) / abs(servo.us_per_rad) * ONE)
     angle = data.draw(st.integers(-largest, largest))
-    # half a step, a tenth of one for the scale kept in 1/16 us, and the rounding of fixed point
+    # half a step, a tenth of one for the scale in 1/16 us, and the rounding of fixed point
     assert abs(servo.to_si(servo.to_device(angle)) - angle) <= 0.6 / abs(servo.us_per_rad) * ONE + 1
 
 
@@ -107,14 +107,14 @@ any_thruster = st.one_of(thrusters(polynomial_curves), thrusters(table_curves))
 
 
 @given(any_thruster, finite(-60, 60), finite(-60, 60))
-def test_a_thruster_pulse_never_falls_as_the_force_asked_grows(thruster, a, b):
+def test_thruster_pulse_never_falls_as_the_command_grows(thruster, a, b):
     low, high = sorted((a, b))
     assert thruster.to_device(to_q14(low)) <= thruster.to_device(to_q14(high))
 
 
 @given(any_thruster, finite(-60, 60))
 @settings(max_examples=60)
-def test_no_other_pulse_gives_a_force_nearer_to_the_one_asked(thruster, force_n):
+def test_thruster_pulse_gives_the_nearest_force(thruster, force_n):
     force_n = to_float(to_q14(force_n))
     pulse_us = thruster.to_device(to_q14(force_n))
     nearest_n = min(abs(thruster.force_n(other) - force_n) for other in range(1100, 1901))
@@ -122,7 +122,7 @@ def test_no_other_pulse_gives_a_force_nearer_to_the_one_asked(thruster, force_n)
 
 
 @given(any_thruster, st.lists(finite(-60, 60), min_size=1, max_size=8))
-def test_what_was_asked_before_does_not_change_a_thrusters_pulse(thruster, forces_n):
+def test_thruster_pulse_does_not_depend_on_earlier_commands(thruster, forces_n):
     fresh = copy.deepcopy(thruster)
     for force_n in forces_n:
         thruster.to_device(to_q14(force_n))
@@ -130,13 +130,13 @@ def test_what_was_asked_before_does_not_change_a_thrusters_pulse(thruster, force
 
 
 @given(any_thruster, st.integers(1100, 1900))
-def test_the_force_of_a_pulse_asked_again_is_the_same_force(thruster, pulse_us):
+def test_force_of_a_pulse_gives_the_same_force_as_a_command(thruster, pulse_us):
     force = thruster.to_si(pulse_us)
     assert abs(thruster.to_si(thruster.to_device(force)) - force) <= 1
 
 
 @given(any_thruster, st.integers())
-def test_a_thruster_pulse_is_whole_within_its_stops_and_outside_the_dead_band(thruster, force):
+def test_thruster_pulse_is_whole_within_its_stops_and_outside_the_dead_band(thruster, force):
     pulse_us = thruster.to_device(force)
     assert type(pulse_us) is int
     assert 1100 <= pulse_us <= 1900
@@ -144,7 +144,7 @@ def test_a_thruster_pulse_is_whole_within_its_stops_and_outside_the_dead_band(th
 
 
 @given(any_thruster, finite(-60, 60))
-def test_a_thruster_never_pushes_against_what_was_asked(thruster, force_n):
+def test_thruster_never_pushes_against_its_command(thruster, force_n):
     assert thruster.force_n(thruster.to_device(to_q14(force_n))) * force_n >= 0
 
 
@@ -169,13 +169,13 @@ pressures = finite(0, 1e6)
 
 
 @given(valves(), pressures, pressures)
-def test_a_valve_current_never_falls_as_the_pressure_grows(valve, a, b):
+def test_valve_current_never_falls_as_the_pressure_grows(valve, a, b):
     low, high = sorted((a, b))
     assert valve[0].to_device(to_q14(low)) <= valve[0].to_device(to_q14(high))
 
 
 @given(valves(), pressures)
-def test_a_valve_pressure_comes_back_within_half_a_microampere(valve, pressure_pa):
+def test_valve_pressure_comes_back_within_half_a_microampere(valve, pressure_pa):
     valve, crack_ua, high_ua = valve
     current_ua = valve.to_device(to_q14(pressure_pa))
     assert type(current_ua) is int
@@ -189,7 +189,7 @@ counts = st.integers(-100_000, 100_000)
 
 
 @given(counts, finite(1e-6, 1e3), st.sampled_from([1, -1]), counts, counts)
-def test_a_linear_sensor_is_monotone_and_every_count_comes_back(zero_count, size, sign, a, b):
+def test_linear_sensor_is_monotone_and_every_count_comes_back(zero_count, size, sign, a, b):
     sensor = LinearSensor(zero_count, size * sign, -100_000, 100_000)
     assert sensor.to_count(sensor.to_si(a)) == a
     low, high = sorted((a, b))
@@ -202,7 +202,7 @@ def test_a_linear_sensor_is_monotone_and_every_count_comes_back(zero_count, size
     st.booleans(),
     st.data(),
 )
-def test_a_table_sensor_is_monotone_and_every_count_comes_back(start, steps, falling, data):
+def test_table_sensor_is_monotone_and_every_count_comes_back(start, steps, falling, data):
     points, values = [start], [0.0]
     for count_step, value_step in steps:
         points.append(points[-1] + count_step)

@@ -42,7 +42,7 @@ def test_every_thruster_on_a_motor_gets_its_curves():
         assert build_map(settings).force_n(1900) == 40.0
 
 
-def test_the_motor_says_which_of_its_curves_a_thruster_goes_by():
+def test_thruster_uses_the_curves_that_its_motor_names():
     settings = read(MOTOR.replace('use = "table"', 'use = "polynomial"'))[0]
     assert build_map(settings).force_n(1620) == 10.0
     assert build_map(read()[0]).force_n(1620) != 10.0
@@ -70,7 +70,7 @@ def test_curves_in_use_are_without_fit_errors():
         ("[motor.m]", "[motor.n]", "actuator.jet_0.motor: there is no [motor.m]; there is n"),
     ],
 )
-def test_a_motor_that_no_thruster_can_go_by_is_refused(old, new, words):
+def test_unusable_motor_is_refused(old, new, words):
     assert old in MOTOR
     with pytest.raises(VehicleFileError) as refused:
         read(MOTOR.replace(old, new, 1))

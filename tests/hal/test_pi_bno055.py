@@ -16,7 +16,7 @@ COUNTS = {
 
 
 @given(st.integers(-40_000, 40_000))
-def test_an_angle_is_wrapped_to_half_a_turn_each_way(angle):
+def test_angle_is_wrapped_to_half_a_turn_each_way(angle):
     assert -2880 <= wrapped(angle) < 2880
     assert (wrapped(angle) - angle) % 5760 == 0
 
@@ -47,7 +47,7 @@ class Rig(Bench):
 
 
 @pytest.mark.parametrize("mode", ["ndof", "imu"])
-def test_every_value_comes_out_as_it_stands_in_the_chip(mode):
+def test_every_value_is_read_as_it_is_in_the_chip(mode):
     rig = Rig(mode)
     rig.run(60)
     assert rig.fresh() == COUNTS
@@ -58,7 +58,7 @@ def test_every_value_comes_out_as_it_stands_in_the_chip(mode):
     st.dictionaries(st.sampled_from(sorted(COUNTS)), st.integers(-2879, 2879)),
     st.sets(st.sampled_from(sorted(COUNTS))),
 )
-def test_signs_turn_values_round_and_headings_wrap(counts, turned):
+def test_signs_negate_values_and_headings_wrap(counts, turned):
     rig = Rig(**dict.fromkeys(turned, -1))
     rig.chip.set(**counts)
     rig.run(100)
@@ -74,7 +74,7 @@ def test_half_a_turn_is_the_same_from_both_sides():
         assert rig.fresh()["heading"] == -2880
 
 
-def test_what_the_chip_does_not_have_is_refused():
+def test_unknown_values_are_refused():
     with pytest.raises(ValueError, match="no 'yaw'"):
         Imu(Bench().bus, 0x28, {"yaw": Slot()}, 20_000)
     with pytest.raises(ValueError, match="no 'yaw'"):
@@ -88,7 +88,7 @@ def resets(rig: Rig) -> int:
     return rig.smbus.writes.count((0x28, b"\x3f\x20"))
 
 
-def test_a_chip_that_already_runs_is_read_at_once_and_one_that_was_just_powered_needs_no_reset():
+def test_chip_that_runs_or_was_just_powered_needs_no_reset():
     rig = Rig()
     rig.run(60)
     assert rig.fresh() == COUNTS and resets(rig) == 0
@@ -109,7 +109,7 @@ def test_a_chip_that_already_runs_is_read_at_once_and_one_that_was_just_powered_
         (12, [(0x3E, 0x02)]),  # suspended
     ],
 )
-def test_a_chip_that_another_program_left_otherwise_is_reset_and_then_right(mode, settings):
+def test_chip_with_other_settings_is_reset(mode, settings):
     rig = Rig()
     rig.left_in(mode, *settings)
     rig.run(800)
@@ -117,7 +117,7 @@ def test_a_chip_that_another_program_left_otherwise_is_reset_and_then_right(mode
     assert resets(rig) == 1
 
 
-def test_a_chip_that_was_left_on_its_second_page_is_found():
+def test_chip_on_its_second_page_is_identified():
     rig = Rig()
     rig.bus.write(0x28, b"\x07\x01")
     rig.run(60)
@@ -132,7 +132,7 @@ def test_another_chip_at_the_address_is_named():
     assert rig.take() == dict.fromkeys(COUNTS)
 
 
-def test_a_brown_out_gives_no_zeros_and_the_chip_is_back_within_700_ms():
+def test_brown_out_gives_no_zeros_and_readings_return_within_700_ms():
     rig = Rig()
     rig.run(100)
     rig.take()
@@ -144,7 +144,7 @@ def test_a_brown_out_gives_no_zeros_and_the_chip_is_back_within_700_ms():
     assert not rig.reason
 
 
-def test_a_chip_that_fell_into_config_mode_has_no_reading_and_is_set_up_again():
+def test_chip_in_config_mode_has_no_reading_and_is_set_up_again():
     rig = Rig()
     rig.run(100)
     rig.take()
@@ -155,7 +155,7 @@ def test_a_chip_that_fell_into_config_mode_has_no_reading_and_is_set_up_again():
     assert rig.fresh() == COUNTS and not rig.reason
 
 
-def test_an_error_that_the_chip_reports_is_named_with_its_number():
+def test_error_that_the_chip_reports_is_named_with_its_number():
     rig = Rig()
     rig.run(100)
     rig.chip.error = 3
@@ -182,7 +182,7 @@ def test_before_fusion_runs_there_is_no_reading():
 
 @pytest.mark.parametrize("bit", range(8))
 @pytest.mark.parametrize("level", [0, 1])
-def test_a_bit_that_sticks_never_gives_a_wrong_reading(bit, level):
+def test_stuck_bit_never_gives_a_wrong_reading(bit, level):
     rig = Rig()
     rig.run(100)
     rig.take()
@@ -192,7 +192,7 @@ def test_a_bit_that_sticks_never_gives_a_wrong_reading(bit, level):
     assert "identity" in rig.reason
 
 
-def test_exchanged_bytes_never_give_a_reading():
+def test_swapped_bytes_never_give_a_reading():
     rig = Rig()
     rig.run(100)
     rig.take()

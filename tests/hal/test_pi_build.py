@@ -53,7 +53,7 @@ def read(text: str = FILE):
 
 
 class Bench:
-    """The coil is an ohmic one: its current follows the duty, but for a driver that gives less than it promises."""
+    """An ohmic coil: its current follows the duty, times the share that its driver gives."""
 
     def __init__(self, gives: float) -> None:
         settings, pi = read()
@@ -80,7 +80,7 @@ class Bench:
 
 
 @pytest.mark.parametrize("gives", [1.0, 0.8, 1.15])
-def test_a_valves_current_is_what_was_asked_though_its_driver_gives_another(gives):
+def test_valve_current_meets_its_command_when_the_driver_is_off(gives):
     bench = Bench(gives)
     bench.run(1.5, ask_pa=300_000)
     assert bench.board.outputs == [1620, 400_000]
@@ -90,7 +90,7 @@ def test_a_valves_current_is_what_was_asked_though_its_driver_gives_another(give
     assert bench.coil_ma == 0
 
 
-def test_a_coil_that_takes_too_much_is_switched_off_until_nothing_is_asked():
+def test_coil_above_its_limit_is_off_until_the_command_is_0():
     bench = Bench(gives=1.0)
     bench.run(0.5, ask_pa=300_000)
     bench.gives = 4.0  # a short circuit

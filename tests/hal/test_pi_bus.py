@@ -52,7 +52,7 @@ def echo() -> tuple[Bench, Echo]:
     return bench, chip
 
 
-def test_bytes_go_to_the_device_and_come_back(echo):
+def test_bytes_are_sent_and_received(echo):
     bench, chip = echo
     bench.bus.write(0x20, b"\x01\x02")
     assert bench.bus.read(0x20, 3) == b"\x01\x02\xee"
@@ -78,7 +78,7 @@ def test_adafruits_own_device_class_works_on_it_and_leaves_it_unlocked(echo):
         I2CDevice(bench.bus, 0x21)
 
 
-def test_nothing_is_opened_before_the_first_transfer_and_a_bus_that_is_not_there_says_so():
+def test_bus_opens_at_its_first_transfer_and_reports_a_missing_one():
     def missing():
         raise FileNotFoundError(errno.ENOENT, "No such file or directory", "/dev/i2c-9")
 
@@ -90,7 +90,7 @@ def test_nothing_is_opened_before_the_first_transfer_and_a_bus_that_is_not_there
 
 @pytest.mark.parametrize("error", [errno.ENODEV, errno.EBADF, errno.EIO])
 @pytest.mark.parametrize("on_close", [0, errno.EBADF])
-def test_an_adapter_that_went_away_is_opened_again_by_the_next_use(error, on_close):
+def test_lost_adapter_is_opened_again_at_the_next_use(error, on_close):
     opened = [Failing(error, on_close), Failing(0)]
     line = iter(opened)
     bus = I2cBus(lambda: next(line), "usb")
@@ -106,7 +106,7 @@ def test_an_adapter_that_went_away_is_opened_again_by_the_next_use(error, on_clo
 @pytest.mark.parametrize(
     "error", [errno.EREMOTEIO, errno.ENXIO, errno.ETIMEDOUT, errno.EAGAIN, errno.EOPNOTSUPP]
 )
-def test_a_device_that_does_not_answer_leaves_the_bus_open(error):
+def test_device_without_response_leaves_the_bus_open(error):
     smbus = Failing(error)
     bus = I2cBus(lambda: smbus, "bus")
     for _ in range(2):
@@ -115,7 +115,7 @@ def test_a_device_that_does_not_answer_leaves_the_bus_open(error):
     assert smbus.closed == 0
 
 
-def test_a_slot_gives_the_newest_count_once():
+def test_slot_gives_the_newest_count_once():
     slot = Slot()
     assert slot.take() is None
     slot.put(1)

@@ -41,14 +41,14 @@ class Rig(Bench):
         self.use(Switch(lambda: self.lines, 17, self.slot, 20_000))
 
 
-def test_a_switch_is_told_every_period():
+def test_switch_is_read_every_period():
     rig = Rig()
     assert taken(rig.slot, rig, 200) == [0] * 10
     rig.lines.value = Value.ACTIVE
     assert taken(rig.slot, rig, 200) == [1] * 10
 
 
-def test_a_line_that_fails_is_released_and_asked_for_again():
+def test_failed_line_is_released_and_requested_again():
     rig = Rig()
     rig.run(50)
     rig.lines.broken = True
@@ -61,7 +61,7 @@ def test_a_line_that_fails_is_released_and_asked_for_again():
     assert rig.slot.take() == 0 and not rig.reason
 
 
-def test_output_enable_asks_for_its_line_once_and_drives_it():
+def test_output_enable_requests_its_line_once_and_drives_it():
     requests = []
 
     def ask() -> Lines:
@@ -76,7 +76,7 @@ def test_output_enable_asks_for_its_line_once_and_drives_it():
     assert len(requests) == 1
 
 
-def test_lines_are_asked_of_gpiod_as_they_are_wired(monkeypatch):
+def test_lines_are_requested_from_gpiod_as_they_are_wired(monkeypatch):
     asked = []
     monkeypatch.setattr(gpiod, "request_lines", lambda chip, config, consumer: asked.append((chip, config)))
     open_input("/dev/gpiochip0", 17, "up", True)
@@ -94,6 +94,6 @@ def test_lines_are_asked_of_gpiod_as_they_are_wired(monkeypatch):
     )
 
 
-def test_a_chip_that_is_not_there_is_an_error_of_the_system():
+def test_missing_gpio_chip_is_an_os_error():
     with pytest.raises(OSError):
         open_output("/dev/no-such-gpiochip", 5)

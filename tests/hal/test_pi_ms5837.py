@@ -21,7 +21,7 @@ SURFACE_PA, DENSITY_KG_M3, G_M_S2 = 101_325.0, 997.0, 9.80665
 words = st.lists(st.integers(0, 0xFFFF), min_size=7, max_size=7)
 
 
-def test_the_datasheets_examples_come_out():
+def test_datasheets_examples_come_out():
     pressure_mpa, temperature = compensate(PROM["30ba"], 4958179, 6815414, "30ba")
     assert (pressure_mpa // 10_000, temperature) == (39998, 1981)  # 3999.8 mbar, 19.81 degC
     pressure_mpa, temperature = compensate(PROM["02ba"], 6465444, 8077636, "02ba")
@@ -66,7 +66,7 @@ def test_integers_give_what_the_formulae_give(model, d1, degrees, hundredth):
 
 
 @given(words)
-def test_the_check_sum_is_the_remainder_by_x4_x_1(prom):
+def test_check_sum_is_the_remainder_by_x4_x_1(prom):
     bits = "".join(f"{word:016b}" for word in (prom[0] & 0x0FFF, *prom[1:])) + "0" * 12
     rest = [int(bit) for bit in bits]
     for i in range(len(rest) - 4):
@@ -77,14 +77,14 @@ def test_the_check_sum_is_the_remainder_by_x4_x_1(prom):
 
 
 @given(words, st.integers(0, 6), st.integers(0, 15))
-def test_the_check_sum_sees_every_single_bit_but_its_own(prom, word, bit):
+def test_check_sum_finds_every_single_bit_except_its_own(prom, word, bit):
     changed = list(prom)
     changed[word] ^= 1 << bit
     assert (crc4(changed) == crc4(prom)) == (word == 0 and bit >= 12)
 
 
 @given(words, st.integers(0, 7), st.integers(0, 1))
-def test_the_check_words_show_every_bit_that_sticks_if_any_word_does(prom, bit, level):
+def test_check_words_show_every_stuck_bit_that_any_word_shows(prom, bit, level):
     def stuck(word):
         mask = 0x0101 << bit
         return word | mask if level else word & ~mask
@@ -94,7 +94,7 @@ def test_the_check_words_show_every_bit_that_sticks_if_any_word_does(prom, bit, 
     assert check_words(prom)[0] == 0
 
 
-def test_a_metre_of_water_is_a_metre():
+def test_metre_of_water_is_a_metre():
     assert depth_mm(101_325_000, SURFACE_PA, DENSITY_KG_M3, G_M_S2) == 0
     assert depth_mm(round((101_325 + 997 * 9.80665) * 1000), SURFACE_PA, DENSITY_KG_M3, G_M_S2) == 1000
     assert depth_mm(100_000_000, SURFACE_PA, DENSITY_KG_M3, G_M_S2) == -136
@@ -123,7 +123,7 @@ class Rig(Bench):
 
 
 @pytest.mark.parametrize(("model", "deepest_mm"), [("30ba", 290_000), ("02ba", 9_000)])
-def test_a_depth_comes_out_to_the_millimetre_at_every_temperature(model, deepest_mm):
+def test_depth_comes_out_to_the_millimetre_at_every_temperature(model, deepest_mm):
     rig = Rig(model)
     for temperature_c in (-10, 0, 12.34, 20, 35):
         for mm in (-50, 0, 1, 777, deepest_mm // 3, deepest_mm):
@@ -140,27 +140,27 @@ def test_depths_come_with_the_period_and_never_faster_than_both_conversions():
         assert least <= len(taken(rig.depth, rig, 1000)) <= most
 
 
-def test_a_sensor_that_nobody_asks_for_depth_or_temperature_still_runs():
+def test_sensor_runs_without_slots_for_depth_and_temperature():
     rig = Rig()
     rig.use(Depth(rig.bus, 0x76, "30ba", SURFACE_PA, DENSITY_KG_M3, G_M_S2, None))
     rig.run(100)
     assert not rig.reason
 
 
-def test_a_model_that_is_none_is_refused():
+def test_unknown_model_is_refused():
     with pytest.raises(ValueError, match="14ba"):
         Depth(Bench().bus, 0x76, "14ba", SURFACE_PA, DENSITY_KG_M3, G_M_S2, Slot())
 
 
 @pytest.mark.parametrize(("model", "chip_model"), [("30ba", "02ba"), ("02ba", "30ba")])
-def test_the_other_model_is_found_out(model, chip_model):
+def test_other_model_is_detected(model, chip_model):
     rig = Rig(model, chip_model=chip_model)
     rig.run(100)
     assert rig.reason == f"ms5837 at 0x76 is a {chip_model}, not a {model}; correct the vehicle file"
     assert rig.depth.take() is None
 
 
-def test_a_prom_that_does_not_fit_its_check_sum_is_named_with_both():
+def test_prom_that_does_not_fit_its_check_sum_is_named_with_both():
     rig = Rig()
     rig.faults.set("identity", 0x76)
     rig.run(100)
@@ -169,14 +169,14 @@ def test_a_prom_that_does_not_fit_its_check_sum_is_named_with_both():
     assert rig.depth.take() is None
 
 
-def test_a_line_that_is_always_high_shows_at_the_start_whatever_the_check_sum_says():
+def test_line_that_is_always_high_is_found_at_the_start():
     rig = Rig()
     rig.chip._take = lambda now_us: 0x010101
     rig.run(50)
     assert "responds without a conversion" in rig.reason
 
 
-def test_another_prom_than_at_first_is_not_believed_though_its_check_sum_is_right():
+def test_prom_that_differs_from_the_first_is_rejected():
     rig = Rig()
     rig.run(50)
     rig.chip.prom = Ms5837(rig.clock, coefficients=(1, 2, 3, 4, 5, 6)).prom
@@ -184,7 +184,7 @@ def test_another_prom_than_at_first_is_not_believed_though_its_check_sum_is_righ
     assert "another PROM" in rig.reason
 
 
-def test_a_data_line_that_is_held_low_is_no_sensor():
+def test_data_line_that_is_held_low_is_no_sensor():
     rig = Rig()
     rig.chip.prom = (0,) * 8  # its check sum would be right
     rig.run(100)
@@ -194,7 +194,7 @@ def test_a_data_line_that_is_held_low_is_no_sensor():
 @pytest.mark.parametrize("bit", range(8))
 @pytest.mark.parametrize("level", [0, 1])
 @pytest.mark.parametrize("model", ["30ba", "02ba"])
-def test_a_bit_that_sticks_never_gives_a_depth_that_is_wrong(bit, level, model):
+def test_stuck_bit_never_gives_a_wrong_depth(bit, level, model):
     rig = Rig(model)
     rig.dive(4321, 11)
     rig.run(100)
@@ -207,7 +207,7 @@ def test_a_bit_that_sticks_never_gives_a_depth_that_is_wrong(bit, level, model):
     assert rig.settle()[0] == 4321 and not rig.reason
 
 
-def test_exchanged_bytes_never_give_a_depth():
+def test_swapped_bytes_never_give_a_depth():
     rig = Rig()
     rig.dive(4321)
     rig.run(100)
@@ -217,7 +217,7 @@ def test_exchanged_bytes_never_give_a_depth():
     assert rig.reason
 
 
-def test_a_slow_sensor_is_waited_for_a_little_and_a_very_slow_one_is_none():
+def test_slow_sensor_gets_more_time_up_to_a_limit():
     rig = Rig()
     rig.dive(4321, 11)
     rig.faults.set("slow", 0x76, factor=3)
@@ -229,7 +229,7 @@ def test_a_slow_sensor_is_waited_for_a_little_and_a_very_slow_one_is_none():
     assert rig.reason == "ms5837 at 0x76 does not finish a conversion; check its supply"
 
 
-def test_a_brown_out_in_a_conversion_gives_no_wrong_depth_and_a_lost_sensor_comes_back():
+def test_brown_out_in_a_conversion_gives_no_wrong_depth():
     rig = Rig()
     rig.dive(4321, 11)
     rig.run(100)
@@ -265,7 +265,7 @@ def test_outside_the_sensors_range_there_is_no_reading(model, pressure_pa, tempe
     assert not rig.reason
 
 
-def test_a_paced_sample_that_is_left_out_delays_the_next_by_no_more_than_its_conversion():
+def test_missing_paced_sample_delays_the_next_by_one_conversion_at_most():
     rig = Rig(paced=True)
     seen = []
 

@@ -14,7 +14,7 @@ frequencies = st.floats(40, 400)
 
 
 @given(frequencies, clocks, st.integers(0, 2500), st.integers(0, 2500))
-def test_a_pulse_is_its_nearest_step_and_a_longer_one_is_never_shorter(frequency_hz, clock_hz, a_us, b_us):
+def test_pulse_is_its_nearest_step_and_a_longer_one_is_never_shorter(frequency_hz, clock_hz, a_us, b_us):
     scale = Scale(frequency_hz, clock_hz)
     assert abs(scale.pulse_us(scale.steps(a_us)) - a_us) <= scale.step_us * 0.500001
     assert (scale.steps(a_us) <= scale.steps(b_us)) == (a_us <= b_us) or scale.steps(a_us) == scale.steps(
@@ -30,7 +30,7 @@ def test_steps_come_back_from_whole_microseconds_where_these_are_finer(frequency
 
 
 @given(frequencies, clocks, st.integers(-10, 10**9))
-def test_no_number_makes_a_pulse_that_the_chip_does_not_know(frequency_hz, clock_hz, pulse_us):
+def test_every_number_gives_a_pulse_that_the_chip_supports(frequency_hz, clock_hz, pulse_us):
     steps = Scale(frequency_hz, clock_hz).steps(pulse_us)
     assert 0 <= steps <= 4095
     on, off = registers(steps)[:2], registers(steps)[2:]
@@ -39,7 +39,7 @@ def test_no_number_makes_a_pulse_that_the_chip_does_not_know(frequency_hz, clock
 
 
 @given(frequencies, clocks)
-def test_adafruits_package_and_the_driver_mean_the_same_prescale(frequency_hz, clock_hz):
+def test_adafruits_package_and_the_driver_use_the_same_prescale(frequency_hz, clock_hz):
     class Written(PCA9685):
         mode1_reg = 0
         prescale_reg = 0
@@ -53,13 +53,13 @@ def test_adafruits_package_and_the_driver_mean_the_same_prescale(frequency_hz, c
 
 
 @pytest.mark.parametrize("frequency_hz", [10, 2000])
-def test_a_frequency_that_the_chip_has_not_is_refused(frequency_hz):
+def test_unsupported_frequency_is_refused(frequency_hz):
     with pytest.raises(ValueError, match="24 to 1526 Hz"):
         prescale(frequency_hz, 25_000_000)
 
 
 @pytest.mark.parametrize("channels", [[], [3, 3], [16], [-1]])
-def test_channels_that_are_none_are_refused(channels):
+def test_invalid_channels_are_refused(channels):
     with pytest.raises(ValueError, match="0 to 15"):
         Pulses(Bench().bus, 0x40, 50, 25_000_000, channels)
 
@@ -120,7 +120,7 @@ def test_outputs_reach_the_chip_at_once_and_all_in_one_message():
     assert rig.pulses.acknowledged.take() == 1
 
 
-def test_there_is_no_pulse_before_the_first_output_even_if_the_chip_was_left_running():
+def test_chip_left_running_has_no_pulse_before_the_first_output():
     rig = Rig()
     rig.run(20)
     rig.set(1500, 1500, 1500)
@@ -133,7 +133,7 @@ def test_there_is_no_pulse_before_the_first_output_even_if_the_chip_was_left_run
     assert after.working
 
 
-def test_a_calibrated_clock_gives_true_pulses_on_a_chip_that_is_off_by_four_per_cent():
+def test_calibrated_clock_gives_true_pulses_on_a_chip_with_4_percent_error():
     for clock_hz, off in ((26_000_000, 0), (25_000_000, 60)):
         rig = Rig(oscillator_hz=26e6, clock_hz=clock_hz)
         rig.set(1500, 0, 0)
@@ -155,7 +155,7 @@ def test_pulses_are_back_within_100_ms_of_a_brown_out(phase_ms, swimming):
     assert [kind for kind, _, _ in rig.worker.news] == ["device lost", "device back"]
 
 
-def test_whatever_register_changed_is_noticed_within_50_ms():
+def test_change_of_any_register_is_detected_within_50_ms():
     for register, value in ((0x00, 0x21), (0x01, 0x0C), (0x06 + 4 * 2 + 2, 0x77)):
         rig = Rig()
         rig.set(1500, 1600, 1700)
@@ -173,7 +173,7 @@ def test_whatever_register_changed_is_noticed_within_50_ms():
     assert rig.now() == near(1500, 1600, 1700)
 
 
-def test_a_chip_that_is_away_is_set_up_when_it_is_back_and_gets_the_newest_outputs():
+def test_lost_chip_is_set_up_again_with_the_newest_outputs():
     rig = Rig()
     rig.set(1500, 1600, 1700)
     rig.run(60)
@@ -189,7 +189,7 @@ def test_a_chip_that_is_away_is_set_up_when_it_is_back_and_gets_the_newest_outpu
     assert rig.now() == near(1100, 1200, 1300) and not rig.reason
 
 
-def test_a_single_answer_that_is_missed_costs_a_few_milliseconds():
+def test_single_missed_response_delays_by_a_few_milliseconds():
     rig = Rig()
     rig.set(1500, 1600, 1700)
     rig.run(60)
@@ -202,7 +202,7 @@ def test_a_single_answer_that_is_missed_costs_a_few_milliseconds():
     assert [kind for kind, _, _ in rig.worker.news] == ["device lost", "device back"]
 
 
-def test_a_hung_bus_is_the_workers_to_judge_and_the_pin_then_ends_the_pulses():
+def test_worker_detects_a_hung_bus_and_the_pin_ends_the_pulses():
     rig = Rig(pin=True)
     rig.set(1500, 1600, 1700)
     rig.run(60)
@@ -216,7 +216,7 @@ def test_a_hung_bus_is_the_workers_to_judge_and_the_pin_then_ends_the_pulses():
 
 
 @pytest.mark.parametrize(("bit", "level"), [(0, 1), (5, 0), (2, 1), (6, 1)])
-def test_a_chip_that_does_not_read_back_what_was_written_is_named_and_stays_without_pulses(bit, level):
+def test_chip_that_does_not_store_registers_gets_no_pulses(bit, level):
     rig = Rig()
     rig.set(1500, 1600, 1700)
     rig.faults.set("stuck", 0x40, bit=bit, level=level)
@@ -233,7 +233,7 @@ def test_nothing_at_the_address_is_an_error_on_the_bus():
     assert "I/O" in rig.reason
 
 
-def test_a_chip_that_vanishes_before_adafruits_probe_is_named():
+def test_chip_that_vanishes_before_adafruits_probe_is_named():
     rig = Rig()
     rig.chip.write = lambda data: rig.faults.set(
         "nack", 0x40
@@ -242,7 +242,7 @@ def test_a_chip_that_vanishes_before_adafruits_probe_is_named():
     assert rig.reason == "pca9685 at 0x40 does not answer; check its wiring and address"
 
 
-def test_the_pin_lets_pulses_out_only_when_set_up_is_through():
+def test_pin_enables_pulses_only_after_the_set_up():
     rig = Rig(pin=True)
     rig.pulses.set([1500, 0, 0])
     before = []
@@ -252,7 +252,7 @@ def test_the_pin_lets_pulses_out_only_when_set_up_is_through():
     assert rig.now() == near(1500, 0, 0)
 
 
-def test_what_is_set_while_the_chip_is_set_up_does_not_wait_for_the_next_check():
+def test_outputs_set_during_the_set_up_are_sent_at_once():
     rig = Rig(pin=True)
     rig.pin.on_set = lambda on: rig.pulses.set([1234, 0, 0]) if on else None
     rig.run(2)
@@ -278,7 +278,7 @@ def test_closing_tries_three_times_and_never_raises():
     assert len(rig.smbus.writes) == 3
 
 
-def test_a_late_worker_after_closing_sends_nothing_but_off():
+def test_late_worker_after_closing_sends_nothing_but_off():
     rig = Rig()
     rig.set(1500, 1600, 1700)
     rig.run(60)
@@ -287,7 +287,7 @@ def test_a_late_worker_after_closing_sends_nothing_but_off():
     assert rig.now() == [0, 0, 0]
 
 
-def test_duties_stand_beside_pulses_and_come_back_after_a_brown_out():
+def test_duties_and_pulses_share_a_chip_and_return_after_a_brown_out():
     rig = Rig(duty_channels=[9])
     rig.pulses.set([1500, 0, 0])
     rig.pulses.set_duty(9, 1000)  # kept until there is a chip

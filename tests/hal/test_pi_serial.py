@@ -41,7 +41,7 @@ def test_distances_come_out_as_they_are():
         assert set(taken(rig.distance, rig, 200)) == {distance_mm}
 
 
-def test_messages_that_were_not_asked_for_are_passed_over():
+def test_messages_without_a_request_are_skipped():
     rig = SonarRig()
     rig.device.set(4321)
     rig.run(1, tick=lambda: rig.device.write(request(definitions.COMMON_PROTOCOL_VERSION)))
@@ -49,7 +49,7 @@ def test_messages_that_were_not_asked_for_are_passed_over():
     assert rig.distance.take() == 4321 and not rig.reason
 
 
-def test_an_echo_that_the_sonar_is_not_sure_of_is_no_reading():
+def test_echo_of_low_confidence_is_no_reading():
     rig = SonarRig()
     rig.device.set(4321, 59)
     assert taken(rig.distance, rig, 300) == []
@@ -64,7 +64,7 @@ def test_another_device_on_the_port_is_named():
     assert rig.reason == "ping is a device of type 2, not a Ping sonar (1); check which port it is on"
 
 
-def test_a_silent_sonar_is_lost_and_its_port_opened_again():
+def test_silent_sonar_is_lost_and_its_port_opened_again():
     rig = SonarRig()
     rig.device.set(4321)
     rig.run(200)
@@ -90,7 +90,7 @@ def test_garbled_answers_are_no_readings_and_nothing_is_printed(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_request_that_was_lost_is_made_again():
+def test_request_that_was_lost_is_made_again():
     rig = SonarRig()
     rig.device.set(4321)
     rig.device.silent = True
@@ -112,7 +112,7 @@ def first(slot: Slot, steps) -> int | None:
         steps.close()
 
 
-def test_a_sonar_on_a_real_terminal_answers():
+def test_sonar_on_a_real_terminal_answers():
     with PingPty() as line:
         line.device.set(777)
         slot = Slot()
@@ -127,7 +127,7 @@ def message(distance: int, confidence: int) -> bytes:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 100), st.lists(st.integers(0, 15)))
-def test_a_message_is_the_same_however_it_comes_in_pieces(distance, confidence, cuts):
+def test_message_is_the_same_in_any_pieces(distance, confidence, cuts):
     whole = message(distance, confidence)
     reader, got = Reader(), []
     edges = [0, *sorted({cut for cut in cuts if cut < len(whole)}), len(whole)]
@@ -139,7 +139,7 @@ def test_a_message_is_the_same_however_it_comes_in_pieces(distance, confidence, 
 @given(
     st.lists(st.one_of(st.binary(max_size=40), st.just(b"BR"), st.just(b"BR\x05\x00\xbb\x04")), max_size=6)
 )
-def test_noise_is_passed_over_and_prints_nothing(noise):
+def test_noise_is_skipped_and_prints_nothing(noise):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         reader = Reader()
@@ -150,7 +150,7 @@ def test_noise_is_passed_over_and_prints_nothing(noise):
     assert printed.getvalue() == ""
 
 
-def test_a_short_message_with_a_right_check_sum_is_passed_over():
+def test_short_message_with_a_right_check_sum_is_skipped():
     bare = bytearray(request(definitions.PING1D_DISTANCE_SIMPLE))  # an answer's number and no payload
     assert Reader().take(bytes(bare)) == []
     unknown = bytearray(b"BR\x00\x00\x39\x30\x00\x00")
@@ -206,7 +206,7 @@ def test_numbers_of_a_line_go_to_their_slots_once():
 
 
 @pytest.mark.parametrize(("text", "said"), [(b"", "sent nothing"), (b"1,2\n", "bytes but no complete line")])
-def test_a_line_without_numbers_for_a_second_is_named_and_opened_again(text, said):
+def test_line_without_numbers_for_a_second_is_named_and_opened_again(text, said):
     rig = LineRig()
     rig.type(b"1,2,3\n")
     rig.run(1100, 50, lambda: rig.type(text))
@@ -218,12 +218,12 @@ def test_a_line_without_numbers_for_a_second_is_named_and_opened_again(text, sai
     assert not rig.reason
 
 
-def test_a_field_that_the_line_has_not_is_refused():
+def test_unknown_field_of_a_line_is_refused():
     with pytest.raises(ValueError, match="fields 0 to 2"):
         Lines(Port, 3, {3: Slot()}, 10_000)
 
 
-def test_a_port_that_is_not_there_is_an_error_of_the_system_and_a_real_one_reads_without_waiting():
+def test_missing_port_is_an_os_error_and_a_real_one_reads_without_waiting():
     with pytest.raises(OSError, match="no/such"):
         open_serial("/dev/no/such", 9600)
     master, slave = os.openpty()

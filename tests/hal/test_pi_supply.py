@@ -13,12 +13,12 @@ from tests.hal.pi_bench import Bench, taken
 
 
 @given(st.integers(-32767, 32766), st.sampled_from(sorted(GAINS)), st.integers(1, 5000))
-def test_a_count_is_the_nearest_to_the_voltage(raw, full_scale_v, uv_per_count):
+def test_count_is_the_nearest_to_the_voltage(raw, full_scale_v, uv_per_count):
     count = count_of(raw, full_scale_v, uv_per_count)
     assert abs(raw * full_scale_v * 1e6 / 32768 - count * uv_per_count) <= uv_per_count / 2 * 1.000001
 
 
-def test_the_ends_of_the_scale_are_no_reading():
+def test_ends_of_the_scale_are_no_reading():
     assert count_of(32767, 4.096, 1000) is None
     assert count_of(-32768, 4.096, 1000) is None
 
@@ -53,14 +53,14 @@ def test_each_input_is_read_as_itself_with_its_own_period():
 
 
 @given(st.integers(0, 4000))
-def test_a_count_that_was_set_comes_out(millivolts):
+def test_count_that_was_set_comes_out(millivolts):
     rig = AdcRig()
     rig.chip.set(0, millivolts * 1000)
     rig.run(30)
     assert rig.take()[0] == millivolts
 
 
-def test_a_saturated_input_has_no_reading_and_the_others_go_on():
+def test_saturated_input_has_no_reading_and_the_others_go_on():
     rig = AdcRig()
     rig.chip.set(1, 4_200_000)
     rig.run(100)
@@ -76,12 +76,12 @@ def test_a_saturated_input_has_no_reading_and_the_others_go_on():
         ([], 860, "one input or more"),
     ],
 )
-def test_what_the_converter_has_not_is_refused(inputs, rate, said):
+def test_unsupported_inputs_and_rates_are_refused(inputs, rate, said):
     with pytest.raises(ValueError, match=said):
         Adc(Bench().bus, 0x48, inputs, rate)
 
 
-def test_a_converter_that_takes_longer_is_waited_for_and_one_that_never_ends_is_named():
+def test_slow_converter_gets_more_time_and_an_endless_one_is_named():
     rig = AdcRig()
     rig.faults.set("slow", 0x48, factor=10)
     rig.run(200)
@@ -91,7 +91,7 @@ def test_a_converter_that_takes_longer_is_waited_for_and_one_that_never_ends_is_
     assert rig.reason == "ads1115 at 0x48 does not finish a conversion; check its supply"
 
 
-def test_a_brown_out_of_the_converter_gives_no_wrong_reading_whenever_it_comes():
+def test_brown_out_of_the_converter_gives_no_wrong_reading_whenever_it_comes():
     rig = AdcRig()
     rig.run(50)
     for _ in range(40):
@@ -104,7 +104,7 @@ def test_a_brown_out_of_the_converter_gives_no_wrong_reading_whenever_it_comes()
 
 @pytest.mark.parametrize("bit", range(8))
 @pytest.mark.parametrize("level", [0, 1])
-def test_a_bit_that_sticks_never_gives_a_wrong_voltage(bit, level):
+def test_stuck_bit_never_gives_a_wrong_voltage(bit, level):
     rig = AdcRig()
     rig.run(50)
     rig.take()
@@ -139,7 +139,7 @@ def test_voltage_and_current_come_out_as_they_are(voltage, milliamperes):
     assert rig.fresh() == (voltage, milliamperes)
 
 
-def test_a_supply_may_be_asked_for_one_of_them():
+def test_supply_may_have_only_one_slot():
     rig = PowerRig()
     rig.chip.set(bus_mv=12_000, shunt_uv=1000)
     rig.use(
@@ -150,12 +150,12 @@ def test_a_supply_may_be_asked_for_one_of_them():
     assert (rig.voltage.take(), rig.current.take()) == (3000, 10)
 
 
-def test_a_shunt_without_resistance_is_refused():
+def test_shunt_without_resistance_is_refused():
     with pytest.raises(ValueError, match="0 ohm"):
         Power(Bench().bus, 0x41, 0, Slot(), Slot(), 20_000)
 
 
-def test_a_shunt_at_its_limit_has_a_voltage_but_no_current():
+def test_shunt_at_its_limit_has_a_voltage_but_no_current():
     rig = PowerRig()
     rig.chip.set(bus_mv=12_000, shunt_uv=330_000)
     assert rig.fresh() == (3000, None)
@@ -169,7 +169,7 @@ def test_sums_that_overflow_in_the_chip_are_no_reading():
     assert rig.fresh() == (None, None) and not rig.reason
 
 
-def test_a_conversion_counts_once():
+def test_conversion_counts_once():
     rig = PowerRig(paced=True)
     seen = []
 
@@ -182,7 +182,7 @@ def test_a_conversion_counts_once():
     assert [count for count in seen if count is not None] == [5, 10, 15, 20, 25, 30, 35, 40, 45]
 
 
-def test_what_is_no_ina219_and_one_that_forgot_is_named():
+def test_other_chip_and_one_that_lost_its_settings_are_named():
     rig = PowerRig()
     rig.chip.set(bus_mv=12_000, shunt_uv=1000)
     rig.run(100)
@@ -213,7 +213,7 @@ def test_swapped_bytes_that_hide_a_finished_conversion_are_named_too(bus_mv):
 
 @pytest.mark.parametrize("bit", range(8))
 @pytest.mark.parametrize("level", [0, 1])
-def test_a_bit_that_sticks_never_gives_a_wrong_current(bit, level):
+def test_stuck_bit_never_gives_a_wrong_current(bit, level):
     rig = PowerRig()
     rig.chip.set(bus_mv=12_344, shunt_uv=1230)
     rig.run(100)

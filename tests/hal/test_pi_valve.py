@@ -19,7 +19,7 @@ def loop() -> CurrentLoop:
 
 
 def driven(loop: CurrentLoop, asked_ua: int, gain: float, steps: int, current_ua: float = 0.0) -> float:
-    """The current of a coil whose driver gives `gain` of what it promises, with a lag of about a step."""
+    """The current of a coil whose driver gives `gain` of its nominal current, with a lag of about a step."""
     for _ in range(steps):
         duty = loop.step(asked_ua, round(current_ua))
         assert 0 <= duty <= FULL_DUTY
@@ -28,7 +28,7 @@ def driven(loop: CurrentLoop, asked_ua: int, gain: float, steps: int, current_ua
 
 
 @given(st.integers(20_000, 400_000), st.floats(0.8, 1.3))
-def test_the_current_becomes_what_is_asked_for_whatever_the_coil_gives(asked_ua, gain):
+def test_current_meets_its_command_for_any_coil(asked_ua, gain):
     step_ua = FULL_UA / FULL_DUTY * gain
     reached = driven(loop(), asked_ua, gain, 400)
     promised = asked_ua * gain
@@ -38,7 +38,7 @@ def test_the_current_becomes_what_is_asked_for_whatever_the_coil_gives(asked_ua,
 
 
 @given(st.integers(-10, 10**6), st.lists(st.one_of(st.none(), st.integers(-(10**6), 10**7)), max_size=40))
-def test_no_measurement_makes_a_duty_that_is_none(asked_ua, measured):
+def test_every_measurement_gives_a_valid_duty(asked_ua, measured):
     control = loop()
     for measured_ua in measured:
         duty = control.step(asked_ua, measured_ua)
@@ -46,7 +46,7 @@ def test_no_measurement_makes_a_duty_that_is_none(asked_ua, measured):
         assert duty == 0 or (asked_ua > 0 and not control.tripped)
 
 
-def test_there_is_no_current_before_it_is_measured_and_none_after_100_ms_without():
+def test_current_is_0_before_the_first_and_100_ms_after_the_last_measurement():
     control = loop()
     assert control.step(200_000, None) == 0
     assert control.step(200_000, 0) > 0
@@ -55,13 +55,13 @@ def test_there_is_no_current_before_it_is_measured_and_none_after_100_ms_without
     assert control.step(200_000, 0) > 0
 
 
-def test_steps_between_two_periods_are_no_silence():
+def test_steps_between_two_periods_do_not_count_towards_the_timeout():
     control = loop()
     control.step(200_000, 0)
     assert all(control.step(200_000, None, early=True) for _ in range(50))
 
 
-def test_a_short_circuit_is_off_until_nothing_is_asked_for():
+def test_short_circuit_is_off_until_the_command_is_0():
     control = loop()
     assert control.step(200_000, 190_000) > 0
     assert control.step(200_000, LIMIT_UA + 1) == 0
@@ -72,7 +72,7 @@ def test_a_short_circuit_is_off_until_nothing_is_asked_for():
 
 
 @pytest.mark.parametrize("wrong", [(0, 1, 1, 1), (1, -1, 1, 1), (1, 1, -1, 1), (1, 1, 1, 0)])
-def test_a_loop_without_a_scale_is_refused(wrong):
+def test_loop_without_a_scale_is_refused(wrong):
     with pytest.raises(ValueError, match="full scale"):
         CurrentLoop(*wrong)
 
@@ -116,7 +116,7 @@ def test_valves_and_servos_share_a_chip_and_each_coil_gets_its_current():
     assert rig.chip.pulses_us()[0] == pytest.approx(1500, abs=1)
 
 
-def test_without_measurements_the_currents_end_within_110_ms_also_while_currents_are_asked_for():
+def test_currents_end_within_110_ms_without_measurements():
     rig = Rig()
     rig.run(20)
     rig.ask(200_000, 100_000)

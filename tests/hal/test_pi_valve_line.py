@@ -18,7 +18,7 @@ def started(board: CoilBoard):
     return line, steps
 
 
-def test_currents_go_out_as_whole_lines_and_garbage_moves_no_coil():
+def test_currents_are_sent_as_lines_and_garbage_moves_no_coil():
     board = CoilBoard(3)
     line, steps = started(board)
     line.set([120_000, 0, 183_250])
@@ -29,7 +29,7 @@ def test_currents_go_out_as_whole_lines_and_garbage_moves_no_coil():
         assert board.currents_ua == [120_000, 0, 183_250]
 
 
-def test_closing_ends_every_current_whatever_state_the_line_is_in():
+def test_closing_ends_every_current_in_any_state_of_the_port():
     board = CoilBoard(3)
     line, steps = started(board)
     line.set([1, 2, 3])
@@ -41,7 +41,7 @@ def test_closing_ends_every_current_whatever_state_the_line_is_in():
     assert board.currents_ua == [0, 0, 0]
 
 
-def test_a_line_that_is_gone_is_no_reason_not_to_close():
+def test_lost_port_does_not_prevent_closing():
     def gone():
         raise FileNotFoundError("/dev/caudal-valves")
 
@@ -59,6 +59,6 @@ def test_a_line_that_is_gone_is_no_reason_not_to_close():
         (["pi.valves.device=/dev/caudal-topside"], "a port has one device"),
     ],
 )
-def test_a_valve_board_that_does_not_fit_is_refused(words, said):
+def test_valve_board_that_does_not_fit_is_refused(words, said):
     with pytest.raises(VehicleFileError, match=said):
         open_vehicle("hybrid", words)

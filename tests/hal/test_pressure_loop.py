@@ -18,7 +18,7 @@ from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
 from tests.portable.bench_valve import PA_PER_COUNT, BenchValve
 
 RATE_HZ, TICK_MS = 50, 20
-NEAR = 0.02  # of what is asked
+NEAR = 0.02  # of the command
 PRESSURES_PA = (50e3, 120e3, 300e3, 500e3)
 
 FILE = """
@@ -84,7 +84,7 @@ class Bench:
 
 
 def settled_s(pressures_pa: list[int], asked_pa: float) -> float:
-    """When they come near what is asked, to stay."""
+    """When they come near their command and stay there."""
     far = [k + 1 for k, pa in enumerate(pressures_pa) if abs(pa - asked_pa) > NEAR * asked_pa]
     return max(far, default=0) / RATE_HZ
 
@@ -107,7 +107,7 @@ def test_without_its_loop_the_same_valve_stays_off_by_more_than_two_percent():
 
 
 @pytest.mark.parametrize("asked_pa", PRESSURES_PA)
-def test_a_pressure_that_is_held_stays_within_two_percent(asked_pa):
+def test_pressure_that_is_held_stays_within_two_percent(asked_pa):
     bench = Bench(BenchValve(126_000, 3000))
     bench.hold(asked_pa, 1.0)
     assert settled_s(bench.hold(asked_pa, 20.0), asked_pa) == 0.0
@@ -116,7 +116,7 @@ def test_a_pressure_that_is_held_stays_within_two_percent(asked_pa):
 @pytest.mark.parametrize(
     "stuck_pa, asked_pa", [(100e3, 400e3), (400e3, 100e3), (50e3, 200e3), (200e3, 120e3)]
 )
-def test_a_stuck_valve_that_comes_free_goes_where_it_is_asked_as_fast_as_any_other(stuck_pa, asked_pa):
+def test_released_valve_meets_its_command_as_fast_as_any_other(stuck_pa, asked_pa):
     """However long it was stuck: nothing is wound up while the error alone asks for all the trim."""
     runs = []
     for stuck_s in (0.2, 10.0):
@@ -132,7 +132,7 @@ def test_a_stuck_valve_that_comes_free_goes_where_it_is_asked_as_fast_as_any_oth
         assert beyond_pa < 0.1 * abs(asked_pa - stuck_pa)
 
 
-def test_a_small_error_of_a_stuck_valve_winds_up_no_more_than_the_trim():
+def test_small_error_of_a_stuck_valve_winds_up_no_more_than_the_trim():
     bench = Bench(BenchValve(126_000, 3000))
     bench.hold(200e3, 1.5)
     bench.valve.stuck = True
@@ -143,7 +143,7 @@ def test_a_small_error_of_a_stuck_valve_winds_up_no_more_than_the_trim():
     assert settled_s(pressures_pa, 210e3) < 1.0
 
 
-def test_a_gauge_that_falls_silent_leaves_the_open_loop_and_its_return_the_loop():
+def test_valve_runs_in_open_loop_while_the_gauge_has_no_reading():
     bench = Bench(BenchValve(126_000, 3000))
     bench.hold(200e3, 1.5)
     bench.deaf = True
@@ -153,7 +153,7 @@ def test_a_gauge_that_falls_silent_leaves_the_open_loop_and_its_return_the_loop(
     assert settled_s(bench.hold(200e3, 1.5), 200e3) < 0.5
 
 
-def test_off_is_no_current_at_once_and_the_next_pressure_starts_afresh():
+def test_off_ends_the_current_at_once_and_resets_the_sum():
     bench, first = Bench(BenchValve(126_000, 3000)), Bench(BenchValve(126_000, 3000))
     bench.hold(400e3, 2.0)
     bench.hold(None, 0.02)
@@ -173,7 +173,7 @@ counts = st.one_of(st.none(), st.integers(-(2**31), 2**31))
     st.lists(st.tuples(commands, counts), min_size=1, max_size=60),
     st.floats(0, 1e3), st.floats(0, 1e3), st.integers(1, 1_000_000), st.integers(130_000, 1_000_000),
 )  # fmt: skip
-def test_whatever_is_measured_the_current_is_whole_and_within_trim_and_coil(rows, kp, ki, trim_ua, high_ua):
+def test_current_is_an_integer_within_trim_and_coil_for_every_reading(rows, kp, ki, trim_ua, high_ua):
     loop = PressureMap(120_000, 0.5, high_ua, kp, ki, trim_ua, RATE_HZ)
     plain = ValveMap(120_000, 0.5, high_ua)
     gauge = LinearSensor(0, PA_PER_COUNT, -(2**31), 2**31)
@@ -204,7 +204,7 @@ def test_whatever_is_measured_the_current_is_whole_and_within_trim_and_coil(rows
         ("kp = 2.5", "kp = -2.5", "knee.kp"),
     ],
 )  # fmt: skip
-def test_a_loop_that_cannot_be_closed_is_refused(old, new, words):
+def test_loop_that_cannot_be_closed_is_refused(old, new, words):
     assert old in FILE
     with pytest.raises(VehicleFileError) as refused:
         hal_spec.read(VehicleFile.parse(FILE.replace(old, new, 1), "mine.toml"))

@@ -26,8 +26,8 @@ class Sides:
     def plant(self, port: str, *words: object) -> subprocess.Popen:
         return self.start("hil", "plant", FISH[0], port, *FISH[1:], "--log", "hil.mcap", *words, "--json")
 
-    def controller(self, port: str) -> subprocess.Popen:
-        return self.start("run", FISH[0], "--on", f"hil:{port}", *FISH[1:])
+    def controller(self, port: str, *words: object) -> subprocess.Popen:
+        return self.start("run", FISH[0], "--on", f"hil:{port}", *FISH[1:], *words)
 
     def close(self) -> None:
         for process in self._all:

@@ -1,4 +1,4 @@
-"""Coverage-guided fuzzing of the decoder, for as long as one likes. Needs atheris, which the tests do not.
+"""Coverage-guided fuzzing of the decoder, run by hand; needs atheris.
 
 python tests/link/fuzz_frame.py -max_total_time=600
 """
@@ -31,8 +31,8 @@ OWN = Handshake("0123456789abcdef", 100, 7, 200)
 encoder = Encoder(bytearray(wire_size(LARGEST_PAYLOAD)))
 
 
-def hear(decoder: Decoder, data: bytes) -> int:
-    """Reads everything; how many frames came. Whatever got through must make sense."""
+def count_frames(decoder: Decoder, data: bytes) -> int:
+    """Decodes all bytes and checks every frame; the number of frames."""
     decoder.feed(data, len(data))
     count = 0
     while decoder.next():
@@ -46,8 +46,8 @@ def hear(decoder: Decoder, data: bytes) -> int:
     return count
 
 
-def crafted(data: bytes) -> bytes:
-    """The input with a right CRC: what the fuzzer would hardly find, the way past the CRC."""
+def with_right_crc(data: bytes) -> bytes:
+    """The input with a right CRC, which a fuzzer would hardly find."""
     from binascii import crc_hqx
 
     body = bytes(byte or 1 for byte in data[: 4 * LARGEST_PAYLOAD])
@@ -55,16 +55,17 @@ def crafted(data: bytes) -> bytes:
 
 
 def one_input(data: bytes) -> None:
+    """After any input, the second intact frame must come."""
     decoder = Decoder(SIZES)
     cut = data[0] if data else 0
-    hear(decoder, data[:cut])
-    hear(decoder, data[cut:])
-    hear(decoder, crafted(data))
-    hear(decoder, data)
+    count_frames(decoder, data[:cut])
+    count_frames(decoder, data[cut:])
+    count_frames(decoder, with_right_crc(data))
+    count_frames(decoder, data)
     length = encoder.frame(BYE, 1, 1, b"", 0)
     good = bytes(encoder.buffer[:length])
-    hear(decoder, good)
-    assert hear(decoder, good) == 1, "the second intact frame behind garbage did not come"
+    count_frames(decoder, good)
+    assert count_frames(decoder, good) == 1, "the second intact frame after garbage did not come"
 
 
 if __name__ == "__main__":

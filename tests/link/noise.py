@@ -1,4 +1,4 @@
-"""A noisy wire, seeded: what it does to frames, and what the decoder makes of it.
+"""A noisy line with a seed, and a count of the frames that the decoder receives over it.
 
 python tests/link/noise.py [FRAMES] [SEED]      the long run, printed
 python tests/link/noise.py bursts               every burst of up to 16 bits in a frame of 16 channels
@@ -24,11 +24,13 @@ CRC_ODDS = 1 / 65536
 
 
 def encoded(kind: int, sequence: int, tick: int, payload: bytes) -> bytes:
+    """A frame's bytes."""
     encoder = Encoder(bytearray(wire_size(len(payload))))
     return bytes(encoder.buffer[: encoder.frame(kind, sequence, tick, payload, len(payload))])
 
 
 def received(decoder: Decoder, data: bytes) -> list[tuple[int, int, int, bytes]]:
+    """The frames in these bytes, as kind, sequence, tick, payload."""
     decoder.feed(data, len(data))
     frames = []
     while decoder.next():
@@ -37,7 +39,7 @@ def received(decoder: Decoder, data: bytes) -> list[tuple[int, int, int, bytes]]
 
 
 class Noise:
-    """Sends frames through the faults and keeps the score."""
+    """Sends frames over the noisy line and counts what arrives."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -48,6 +50,7 @@ class Noise:
         self._late_run = 0
 
     def run(self, frames: int) -> Counter[str]:
+        """Sends a number of frames; the counts."""
         for sequence in range(frames):
             self._send(sequence)
         self.score["bad"] = self.decoder.counters.bad
@@ -57,7 +60,7 @@ class Noise:
         chance = self.random.random
         kind = READINGS if chance() < 0.8 else OUTPUTS
         payload = self.random.randbytes(SIZES[kind])
-        if chance() < 0.5:  # resting channels: long runs of zeros
+        if chance() < 0.5:  # channels at rest: long runs of zeros
             payload = payload[:6] + bytes(len(payload) - 6)
         sent = (kind, number & 0xFFFF, number & TICKS, payload)
         data = encoded(*sent)
@@ -67,7 +70,7 @@ class Noise:
             return
         if chance() < FAULTS:
             self.score["garbage"] += 1
-            self._hear(self.random.randbytes(self.random.randint(1, 200)), sent)
+            self._decode(self.random.randbytes(self.random.randint(1, 200)), sent)
             self._after_intact = False
         copies = 1
         if chance() < FAULTS:
@@ -78,33 +81,33 @@ class Noise:
             if chance() < FAULTS:
                 self.score["cut"] += 1
                 wire = wire[: self.random.randrange(len(wire))]
-            came = self._hear(wire, sent)
-            self._judge(wire == data, came)
+            arrived = self._decode(wire, sent)
+            self._count(wire == data, arrived)
 
-    def _hear(self, data: bytes, sent: tuple) -> bool:
-        """Feed it in two pieces; True if what was sent came out, and nothing else may have."""
+    def _decode(self, data: bytes, sent: tuple[int, int, int, bytes]) -> bool:
+        """Decodes it in two pieces; True if the frame arrived, and no other frame may arrive."""
         cut = self.random.randint(0, len(data))
-        came = False
+        arrived = False
         for piece in (data[:cut], data[cut:]):
             for frame in received(self.decoder, piece):
                 if frame == sent:
-                    came = True
+                    arrived = True
                     self.score["received"] += 1
                     self._late_run = self._late_run + 1 if self.decoder.standing == LATE else 0
                     self.score["longest_late"] = max(self.score["longest_late"], self._late_run)
                 else:
                     self.score["corrupt"] += 1
-        return came
+        return arrived
 
-    def _judge(self, intact: bool, came: bool) -> None:
-        """An intact frame behind an intact one must come; only one right behind damage may be missed."""
+    def _count(self, intact: bool, arrived: bool) -> None:
+        """Counts missed frames: one after an intact frame must arrive, one right after damage may be missed."""
         self.score["intact" if intact else "damaged"] += 1
-        if intact and not came:
-            self.score["missed_behind_intact" if self._after_intact else "missed_behind_damage"] += 1
+        if intact and not arrived:
+            self.score["missed_after_intact" if self._after_intact else "missed_after_damage"] += 1
         self._after_intact = intact
 
     def _damaged(self, data: bytes) -> bytes:
-        """Byte errors at their rate, half of them one wrong bit, half another byte."""
+        """Bytes with errors at the rate, half of them one wrong bit, half another byte."""
         if self._gap >= len(data):
             self._gap -= len(data)
             return data
@@ -124,10 +127,10 @@ class Noise:
 
 
 def burst_survivors(patterns: range, payload: bytes) -> tuple[int, int]:
-    """Send a frame with each burst (first and last bit of a pattern are wrong) at each place, then two intact ones.
+    """Sends a frame with each burst (first and last bit of a pattern are wrong) at each position, then two intact ones.
 
-    Gives how many bursts there were and how many the decoder did not see through: another frame came out of the
-    damaged one, or the last intact one did not come.
+    The number of bursts, and the number that the decoder missed: another frame came out of the damaged one, or the
+    last intact one did not arrive.
     """
     data = encoded(READINGS, 1, 1, payload)
     after = [encoded(BYE, 2, 2, b""), encoded(BYE, 3, 3, b"")]
@@ -170,6 +173,6 @@ if __name__ == "__main__":
             "bad",
             "corrupt",
         )
-        for name in (*names, "missed_behind_damage", "missed_behind_intact", "longest_late"):
+        for name in (*names, "missed_after_damage", "missed_after_intact", "longest_late"):
             print(f"{name:>22} {score[name]}")
         print(f"{'corrupt by CRC odds':>22} {score['bad'] * CRC_ODDS:.1f} at most")

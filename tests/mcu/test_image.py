@@ -29,7 +29,7 @@ HEAP_BUDGET_KB = {
 @pytest.mark.parametrize(
     ("vehicle", "scenario", "seconds"), [("fish", "cruise", 60), ("snake", "shells", 5), ("ray", "dive", 25)]
 )
-def test_a_deployed_image_commands_on_the_bench_what_the_simulation_does_to_the_bit(
+def test_deployed_image_gives_the_commands_of_the_simulation_to_the_bit(
     image, micropython, vehicle, scenario, seconds
 ):
     folder = image(vehicle, scenario, "--bench")
@@ -60,7 +60,7 @@ def test_a_deployed_image_commands_on_the_bench_what_the_simulation_does_to_the_
         os.close(slave)
 
 
-def test_an_image_holds_what_its_scenario_loads_and_nothing_else(image):
+def test_image_holds_exactly_the_modules_that_its_scenario_loads(image):
     def held(*words: str) -> set[str]:
         folder = image(*words)
         return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
@@ -85,7 +85,7 @@ def test_an_image_holds_what_its_scenario_loads_and_nothing_else(image):
 
 
 @pytest.mark.parametrize(("vehicle", "scenario"), HEAP_BUDGET_KB)
-def test_an_image_runs_in_a_heap_below_its_budget(image, micropython_32_bit, vehicle, scenario):
+def test_image_runs_in_a_heap_below_its_budget(image, micropython_32_bit, vehicle, scenario):
     folder = image(vehicle, scenario, "--bench")
     script = str(ROOT / "tests" / "mcu" / "image_ticks.py")
     roomy = on_board(micropython_32_bit, folder, script, "300").stdout
@@ -139,9 +139,7 @@ class Still:
         self.outputs.append(list(outputs))
 
 
-def test_on_its_own_pins_a_board_makes_the_pulses_of_the_vehicle_file_and_ends_without_any(
-    image, micropython
-):
+def test_board_makes_the_pulses_of_the_vehicle_file_and_ends_without_any(image, micropython):
     folder = image("fish", "cruise", "--board", str(BOARD))
     done = on_board(micropython, folder, str(ROOT / "tests" / "mcu" / "pins_swim.py"), "400")
     assert done.returncode == 0, done.stderr

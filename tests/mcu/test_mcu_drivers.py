@@ -47,7 +47,7 @@ class Line:
         return count
 
 
-def test_a_pin_hears_of_a_pulse_once_and_of_none_at_the_end():
+def test_pin_is_set_once_per_change_and_released_at_the_end():
     pwms = [Pwm(), Pwm()]
     pulses = PulsePins(pwms)
     for outputs in ([1500, 0], [1500, 0], [1501, 900], [1501, 0]):
@@ -59,7 +59,7 @@ def test_a_pin_hears_of_a_pulse_once_and_of_none_at_the_end():
 
 @pytest.mark.parametrize("value", [0, 1, 127, 128, 255, 32767, -1, -128, -32768, 2**31 - 1, -(2**31)])
 @pytest.mark.parametrize("order", ["little", "big"])
-def test_a_register_reads_as_the_number_that_stands_in_it(value, order):
+def test_register_reads_as_its_number(value, order):
     for size in (1, 2, 3, 4):
         for signed in (True, False):
             try:
@@ -70,7 +70,7 @@ def test_a_register_reads_as_the_number_that_stands_in_it(value, order):
             assert register.count() == value
 
 
-def test_a_device_that_does_not_answer_has_no_reading_until_it_does():
+def test_device_without_response_has_no_reading_until_it_responds():
     bus = Bus(b"\x01\x02")
     register = Register(bus, 0x28, 0, 2, True, True)
     bus.there = False
@@ -79,7 +79,7 @@ def test_a_device_that_does_not_answer_has_no_reading_until_it_does():
     assert register.count() == 0x0201
 
 
-def test_a_line_of_numbers_counts_once_and_only_if_it_came_whole():
+def test_line_of_numbers_counts_once_and_only_if_it_is_complete():
     uart = Line()
     line = NumberLine(uart, 4)
     first, third = LineField(line, 0), LineField(line, 2)
@@ -102,7 +102,7 @@ def test_a_line_of_numbers_counts_once_and_only_if_it_came_whole():
     assert after(b"9" * 500 + b"\n" + long) == [7, 7, 7, 7]
 
 
-def test_a_driver_reads_each_sensor_from_its_place_and_none_where_there_is_none():
+def test_driver_reads_each_sensor_from_its_source():
     class Adc:
         def read_u16(self):
             return 40000

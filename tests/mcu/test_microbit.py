@@ -46,13 +46,13 @@ def board(cruise) -> Iterator[Microbit]:
 
 
 class Still:
-    """Readings in the middle of their range, and what the loop here makes of them. No servo is heard: it would be
-    taken for jammed, and a micro:bit plans no wave round it."""
+    """Readings in the middle of their range, without feedback of servos: they would count as jammed, and a micro:bit
+    does not plan around jammed joints."""
 
     def __init__(self, sensors):
-        middles = [(sensor["low_count"] + sensor["high_count"]) // 2 for sensor in sensors]
-        heard = [sensor["name"].endswith("_angle") for sensor in sensors]
-        self.counts = [None if deaf else middle for deaf, middle in zip(heard, middles, strict=True)]
+        middles = [(sensor.low_count + sensor.high_count) // 2 for sensor in sensors]
+        angles = [sensor.name.endswith("_angle") for sensor in sensors]
+        self.counts = [None if angle else middle for angle, middle in zip(angles, middles, strict=True)]
 
     def read(self, counts):
         counts[:] = self.counts
@@ -62,11 +62,11 @@ class Still:
 
 
 class Both:
-    """The board beside a loop of this process, on the same readings."""
+    """The board and a loop of this process, on the same readings."""
 
     def __init__(self, cruise, board: Microbit) -> None:
         vehicle, _, scenario = cruise
-        self._driver = Still(vehicle.settings["sensors"])
+        self._driver = Still(vehicle.settings.sensors)
         self._loop = vehicle.build_loop(scenario, self._driver)
         self._loop.arm()
         board.serve()
@@ -83,7 +83,7 @@ class Both:
         return pulses
 
 
-def test_on_the_bench_every_pulse_is_the_simulations(caudal):
+def test_every_pulse_of_the_microbit_is_the_simulations(caudal):
     common = ("--scenario", "cruise", "--for", SECONDS)
     wired = caudal.json("hil", "run", "fish", *common, "--controller", "microbit", "--log", "board.mcap")
     assert wired["gone_ticks"] == 0 and wired["bytes_per_exchange"] <= 2 * LARGEST_FRAME
@@ -96,7 +96,7 @@ def test_on_the_bench_every_pulse_is_the_simulations(caudal):
     assert caudal.json("replay", "board.mcap")["identical"]
 
 
-def test_the_program_leaves_the_board_heap_and_takes_none_while_it_swims(cruise, board):
+def test_microbit_program_leaves_heap_free_and_allocates_nothing_per_tick(cruise, board):
     vehicle, _, _ = cruise
     print(f"{board.source_bytes} bytes of source, {board.free_bytes} of heap left")
     assert board.source_bytes <= LARGEST_PROGRAM and board.free_bytes > 4000
@@ -114,7 +114,7 @@ def test_the_program_leaves_the_board_heap_and_takes_none_while_it_swims(cruise,
     assert board.run("print(lags[0],place[0]>0)") == "16384 True"  # it did swim
 
 
-def test_a_board_that_hears_nothing_stops_its_pulses_and_takes_up_where_it_was(cruise, board):
+def test_board_without_requests_ends_its_pulses_and_continues_later(cruise, board):
     both = Both(cruise, board)
     assert all(both.swim(60))
     before = both.end.trips  # not 0 if this machine was busy elsewhere and silent itself
@@ -125,7 +125,7 @@ def test_a_board_that_hears_nothing_stops_its_pulses_and_takes_up_where_it_was(c
     assert all(both.swim(20))
 
 
-def test_a_damaged_request_moves_nothing_and_one_that_came_twice_is_one_tick(cruise, board, monkeypatch):
+def test_damaged_request_moves_nothing_and_a_repeated_one_is_one_tick(cruise, board, monkeypatch):
     both = Both(cruise, board)
     both.swim(30)
     send, count = board.port.write, 0
@@ -158,7 +158,7 @@ def test_a_damaged_request_moves_nothing_and_one_that_came_twice_is_one_tick(cru
         (("fish", "--scenario", "cruise", "--realtime"), "leave --realtime out"),
     ],
 )
-def test_a_vehicle_that_does_not_fit_is_one_sentence(capsys, words, sentence):
+def test_vehicle_that_does_not_fit_is_one_sentence(capsys, words, sentence):
     assert main(["hil", "run", *words, "--controller", "microbit"]) == 2
     said = capsys.readouterr().err.splitlines()
     assert sentence in said[-1] and said[-1].startswith("caudal: ")

@@ -59,7 +59,7 @@ def test_every_portable_test_passes_on_micropython_and_on_cpython_alike(micropyt
     assert counts[micropython] == counts[sys.executable] > 150
 
 
-def test_the_runner_tells_a_failing_test_by_name_and_exit_code(micropython, tmp_path):
+def test_runner_reports_a_failing_test_by_name_and_exit_code(micropython, tmp_path):
     (tmp_path / "runner.py").write_text((PROJECT / "tests/portable/runner.py").read_text())
     (tmp_path / "test_odd.py").write_text(
         "def test_wrong():\n    assert 1 == 2\n\n\ndef test_right():\n    pass\n"
@@ -97,7 +97,7 @@ def test_micropython_and_cpython_give_the_same_commands_to_the_bit(
 
 
 @pytest.mark.parametrize("scenario", ["cruise", "pool"])
-def test_the_controller_runs_in_a_heap_below_its_budget(micropython, settings_folder, scenario):
+def test_controller_runs_in_a_heap_below_its_budget(micropython, settings_folder, scenario):
     command = ("tests/mcu/lockstep.py", settings_folder("fish", scenario), "500")
     roomy = run(micropython, *command).stdout
     assert roomy.strip().endswith("fault None")
@@ -125,7 +125,7 @@ def test_the_controller_runs_in_a_heap_below_its_budget(micropython, settings_fo
         ("snake", "turn", (GAZE, "scenario.turn.rows.1.at_s=8.0")),
     ],
 )
-def test_a_thousand_ticks_by_the_clock_allocate_nothing(
+def test_thousand_ticks_allocate_nothing(
     micropython, micropython_32_bit, settings_folder, vehicle, scenario, overrides
 ):
     """Guidance, the depth's and the shells' and the neck's control among them, whatever the readings are."""

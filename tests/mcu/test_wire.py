@@ -20,7 +20,7 @@ def frames(runtime: str, *words: str) -> str:
     return done.stdout.strip()
 
 
-def test_micropython_and_cpython_put_the_same_bytes_on_the_wire(micropython):
+def test_micropython_and_cpython_send_the_same_bytes(micropython):
     line = frames(micropython, "bytes", "3000")
     print(line)
     assert line == frames(sys.executable, "bytes", "3000")

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
 from caudal.onboard.params.store import ParamStore
-from caudal.tools.cli.replay import replay
+from caudal.onboard.run.param_keeper import ParamKeeper
+from caudal.onboard.run.recording import about_run
+from caudal.onboard.run.replay import replay
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.simulate.simulation import Simulation
-from caudal.tools.vehicle_run.param_keeper import close_all, keep
-from caudal.tools.vehicle_run.recording import about_run
 from tests.conftest import EEL, ROOT
 from tests.params.tuned import settings_of
 
@@ -47,24 +47,25 @@ def test_a_run_with_sets_replays_to_the_bit(tmp_path, vehicle):
     first = sets.pop(0)
     ParamStore(path, vehicle, params).save(dict([first]))
     simulation = Simulation(opened, name, Args.seed)
-    with Recorder(log, about_run(Args, opened, name, "sim"), lossless=True) as recorder:  # type: ignore[arg-type]
+    with Recorder(log, about_run(opened, name, "sim", seed=Args.seed), lossless=True) as recorder:
         simulation.record(recorder)
-        keep(simulation.instances, ParamStore(path, vehicle, params), recorder)
+        session = simulation.sessions[0]
+        loop = session.loop
+        session.params = ParamKeeper(ParamStore(path, vehicle, params), loop)
         simulation.arm()
-        loop = simulation.instances[0].loop
         for param, value in [*sets, (first[0], -1e9), ("NONE", 1)]:
             for _ in range(30):
                 simulation.step()
             loop.send("set", param, value, ticket=param)
         for _ in range(30):
             simulation.step()
-        close_all(simulation.instances)
+        session.params.close()
     assert loop.handler.params.differing() == dict([first, *sets])
     assert ParamStore(path, vehicle, params).load() == dict([first, *sets])
     orders = [event.details for event in Log(log).events if event.kind == "order"]
     assert [order["kind"] for order in orders] == ["load", "arm", *["set"] * (len(sets) + 2)]
     assert [("refused" in order) for order in orders[-2:]] == [True, True]
-    assert replay(Log(log))["identical"]
+    assert replay(Log(log), opened.settings)["identical"]
 
 
 def test_replay_sees_a_set_that_is_not_in_the_log(tmp_path):
@@ -72,14 +73,14 @@ def test_replay_sees_a_set_that_is_not_in_the_log(tmp_path):
     opened, name, _ = open_scenario("rov", [], "station")
     log = tmp_path / "run.mcap"
     simulation = Simulation(opened, name, Args.seed)
-    with Recorder(log, about_run(Args, opened, name, "sim"), lossless=True) as recorder:  # type: ignore[arg-type]
+    with Recorder(log, about_run(opened, name, "sim", seed=Args.seed), lossless=True) as recorder:
         simulation.record(recorder)
         simulation.arm()
         for k in range(60):
             if k == 30:  # behind the back of loop and log
                 assert simulation.instances[0].loop.handler.params.set("YAW_P", 6.0, False) is None
             simulation.step()
-    assert not replay(Log(log))["identical"]
+    assert not replay(Log(log), opened.settings)["identical"]
 
 
 def a_store(folder, content: str | dict | None):
@@ -114,19 +115,19 @@ def test_a_vehicle_swims_whatever_its_store_is_like_and_says_so_once(caudal, kin
     assert caudal("replay", "run.mcap").returncode == 0
 
 
-def test_a_disk_that_is_full_costs_the_keeping_and_nothing_else(caudal):
-    """A set while it swims, from a thread as a ground station's would be; then there is room again."""
+def test_full_disk_stops_parameter_saving_but_not_the_loop(caudal):
+    """A parameter is set during the run; then there is room again."""
     program = f"""
 import sys
 from caudal.tools.cli import main as cli
-from caudal.tools.simulate import simulation
+from caudal.tools.simulate.simulation import SimSession
 path = {str(caudal.folder / "rov.params")!r}
-tick = simulation.Own.tick
+tick = SimSession.tick
 def told(self, time_ns, late_us):
     if self.loop.ticks == 10:
         self.loop.send("set", "YAW_P", 5.0)
     tick(self, time_ns, late_us)
-simulation.Own.tick = told
+SimSession.tick = told
 sys.exit(cli.main(["run", "rov", "--for", "1", "--params", path, "--log", "run.mcap", "--json"]))
 """
     path = a_store(caudal.folder, {"YAW_P": 3.0})
@@ -145,7 +146,7 @@ sys.exit(cli.main(["run", "rov", "--for", "1", "--params", path, "--log", "run.m
     assert json.loads(path.read_text())["values"] == {"YAW_P": 5.0}
 
 
-def test_a_folder_that_may_not_be_written_is_no_reason_not_to_swim(caudal):
+def test_run_continues_when_its_parameter_folder_is_read_only(caudal):
     done = caudal("run", "rov", "--for", "0.2", "--params", "/sys/rov.params", "--log", "run.mcap")
     assert done.returncode == 0
     refused = caudal("params", "rov", "YAW_P=3", "--params", "/sys/rov.params")
@@ -156,7 +157,7 @@ def test_a_folder_that_may_not_be_written_is_no_reason_not_to_swim(caudal):
     )
 
 
-def test_a_pipe_or_a_folder_is_no_place_to_keep_them_and_no_reason_not_to_swim(caudal):
+def test_run_continues_without_saving_when_the_parameter_path_is_no_file(caudal):
     pipe, folder = caudal.folder / "pipe", caudal.folder / "folder"
     os.mkfifo(pipe)
     folder.mkdir()

@@ -1,4 +1,4 @@
-"""A four-joint swimmer for tests of the plant, and the travelling wave that drives its servos."""
+"""A vehicle of four joints for tests of the plant, and the travelling wave that drives its servos."""
 
 from __future__ import annotations
 

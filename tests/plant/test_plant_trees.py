@@ -292,7 +292,7 @@ def test_tree_stops_at_a_wall_and_never_overlaps_it():
         elif body.collisions == 0:
             fastest_m_s = max(fastest_m_s, into_m_s)
     assert fastest_m_s > 0.1 and body.collisions > 0 and len(pressed) > 10 and felt > 0
-    # Gone but for what its tail gives it again within a step.
+    # Gone, except for what its tail gives it again within a step.
     assert max(pressed) < 0.05 * fastest_m_s
     assert world.collisions == body.collisions
 

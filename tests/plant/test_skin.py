@@ -172,7 +172,7 @@ def test_skin_clearance_restarts_at_the_present_one_after_an_observation():
     passed = truth(body)["skin_clearance_m"]
     world.step(10_000)
     seen, now = truth(body), brute(world, body)
-    assert seen["skin_clearance_m"] < now[0]  # it was nearer when it was looked at last
+    assert seen["skin_clearance_m"] < now[0]  # it was nearer at the last observation
     world.step(10_000)
     assert passed < now[0] == pytest.approx(truth(body)["skin_clearance_m"], abs=1e-12)
 

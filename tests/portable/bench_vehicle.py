@@ -228,7 +228,7 @@ def wander():
 
 
 class BenchDriver:
-    """Counts by sensor name, set by the test; keeps what was written last."""
+    """Counts by sensor name, set by the test; stores what was written last."""
 
     def __init__(self, names=SENSORS):
         self.names = names

@@ -23,7 +23,7 @@ def test_before_the_first_tick_every_reading_is_absent():
     assert board.age[0] == NEVER
 
 
-def test_a_fresh_count_is_read_in_si_units():
+def test_fresh_count_is_read_in_si_units():
     board, driver = board_of()
     driver.counts["heading"] = 25
     board.sense()
@@ -31,7 +31,7 @@ def test_a_fresh_count_is_read_in_si_units():
     assert board.reading(0) == 2.5
 
 
-def test_an_absent_count_leaves_the_last_reading_until_it_is_too_old():
+def test_absent_count_leaves_the_last_reading_until_it_is_too_old():
     board, driver = board_of()
     driver.counts["heading"] = 25
     board.sense()
@@ -46,7 +46,7 @@ def test_an_absent_count_leaves_the_last_reading_until_it_is_too_old():
     assert readings == [2.5, 2.5, 2.5, None, None]
 
 
-def test_an_invalid_count_is_as_good_as_none():
+def test_invalid_count_is_no_reading():
     board, driver = board_of()
     driver.counts["heading"] = 25
     board.sense()
@@ -58,7 +58,7 @@ def test_an_invalid_count_is_as_good_as_none():
     assert board.counts[0] == 101  # as it came, for the record
 
 
-def test_a_reading_that_never_came_stays_absent_whatever_the_time():
+def test_reading_that_never_came_stays_absent():
     board, driver = board_of()
     driver.counts["heading"] = None
     for _ in range(10):
@@ -67,7 +67,7 @@ def test_a_reading_that_never_came_stays_absent_whatever_the_time():
     assert board.reading(0) is None
 
 
-def test_a_reading_comes_back_the_tick_its_sensor_does():
+def test_reading_returns_in_the_same_tick_as_its_sensor():
     board, driver = board_of()
     driver.counts["heading"] = None
     for _ in range(10):
@@ -103,7 +103,7 @@ def thruster_board():
     return board_of(("battery",), [thruster])
 
 
-def test_a_thruster_follows_the_battery():
+def test_thruster_follows_the_battery():
     board, driver = thruster_board()
     driver.counts["battery"] = 100  # 10 V
     board.sense()
@@ -115,7 +115,7 @@ def test_a_thruster_follows_the_battery():
     assert driver.outputs == [1900]
 
 
-def test_a_lost_battery_reading_keeps_the_last_voltage():
+def test_lost_battery_reading_keeps_the_last_voltage():
     board, driver = thruster_board()
     driver.counts["battery"] = 50
     board.sense()
@@ -154,7 +154,7 @@ def test_outputs_before_the_first_command_are_idle():
     assert board.outputs == [0]
 
 
-def test_an_unknown_channel_is_refused_with_the_names_there_are():
+def test_unknown_channel_is_refused_with_the_known_names():
     board, _ = board_of(("heading", "depth"))
     message = raises(KeyError, board.sensor, "height")
     assert "height" in message and "heading, depth" in message

@@ -37,7 +37,7 @@ def test_interpolation_holds_its_end_values_beyond_them():
     assert interpolate([0, 1], [3.0, 4.0], 9) == 4.0
 
 
-def test_a_servo_at_zero_stands_at_its_centre():
+def test_servo_at_zero_stands_at_its_centre():
     assert plain_servo().to_device(0) == 1500
 
 
@@ -46,12 +46,12 @@ def test_half_a_radian_is_half_the_scale():
     assert plain_servo().to_device(to_q14(-0.5)) == 1200
 
 
-def test_a_servo_scale_keeps_its_fraction_of_a_microsecond():
+def test_servo_scale_keeps_its_fraction_of_a_microsecond():
     assert ServoMap(1500, 636.6, 1, 0, 500, 2500).to_device(to_q14(1.0)) == 2137  # 2136.6
     assert ServoMap(1500, 636.6, 1, 0, 500, 2500).to_device(to_q14(-1.0)) == 863  # 863.4
 
 
-def test_a_reversed_servo_mirrors_every_pulse():
+def test_reversed_servo_mirrors_every_pulse():
     servo = ServoMap(1500, 600.0, -1, 0, 800, 2200)
     assert servo.to_device(to_q14(0.5)) == 1200
     assert servo.to_device(to_q14(-0.5)) == 1800
@@ -69,7 +69,7 @@ def test_trim_is_in_microseconds_whatever_the_direction():
     assert ServoMap(1500, 600.0, -1, 25, 800, 2200).to_device(0) == 1525
 
 
-def test_a_servo_never_passes_its_end_stops():
+def test_servo_never_passes_its_end_stops():
     servo = plain_servo()
     assert servo.to_device(to_q14(2.0)) == 2200
     assert servo.to_device(to_q14(-2.0)) == 800
@@ -77,12 +77,12 @@ def test_a_servo_never_passes_its_end_stops():
     assert servo.to_device(-(1 << 60)) == 800
 
 
-def test_a_pulse_comes_back_as_its_angle():
+def test_pulse_comes_back_as_its_angle():
     assert plain_servo().to_si(1800) == to_q14(0.5)
     assert plain_servo().to_si(1500) == 0
 
 
-def test_a_limp_servo_has_no_pulse():
+def test_limp_servo_has_no_pulse():
     assert ServoMap.idle == 0
 
 
@@ -91,26 +91,26 @@ def polynomial(volts=12.0, forward=(2.0, 1.0), reverse=(1.0, 0.5)):
     return PolynomialCurve(volts, 1475, 1525, forward, reverse)
 
 
-def test_a_polynomial_curve_gives_the_sum_of_its_terms():
+def test_polynomial_curve_gives_the_sum_of_its_terms():
     assert polynomial().force_n(1725) == 8.0  # u = 2: 4 + 4
     assert polynomial().force_n(1275) == -4.0  # u = 2: 2 + 2
     assert PolynomialCurve(12.0, 1475, 1525, (0.0, 0.0, 1.0), (1.0,)).force_n(1825) == 27.0
 
 
-def test_the_dead_band_gives_no_force_up_to_and_with_its_edges():
+def test_dead_band_gives_no_force_up_to_and_with_its_edges():
     for pulse_us in (1475, 1500, 1525):
         assert polynomial().force_n(pulse_us) == 0.0
     assert polynomial().force_n(1526) > 0
     assert polynomial().force_n(1474) < 0
 
 
-def test_a_thruster_takes_the_pulse_whose_force_is_asked():
+def test_thruster_takes_the_pulse_of_its_command():
     thruster = ThrusterMap(1500, 1100, 1900, [polynomial()], 12.0)
     assert thruster.to_device(to_q14(8.0)) == 1725
     assert thruster.to_device(to_q14(-4.0)) == 1275
 
 
-def test_the_smallest_force_skips_the_dead_band():
+def test_smallest_force_skips_the_dead_band():
     thruster = ThrusterMap(1500, 1100, 1900, [polynomial()], 12.0)
     step_n = polynomial().force_n(1526)
     assert thruster.to_device(to_q14(step_n)) == 1526
@@ -118,13 +118,13 @@ def test_the_smallest_force_skips_the_dead_band():
     assert thruster.to_device(to_q14(polynomial().force_n(1474) * 0.6)) == 1474
 
 
-def test_a_force_below_half_a_step_is_none_at_all():
+def test_force_below_half_a_step_gives_idle():
     thruster = ThrusterMap(1500, 1100, 1900, [polynomial()], 12.0)
     assert thruster.to_device(0) == 1500
     assert thruster.to_device(to_q14(polynomial().force_n(1526) * 0.4)) == 1500
 
 
-def test_a_thruster_never_passes_its_end_stops():
+def test_thruster_never_passes_its_end_stops():
     thruster = ThrusterMap(1500, 1100, 1900, [polynomial()], 12.0)
     assert thruster.to_device(to_q14(1000.0)) == 1900
     assert thruster.to_device(to_q14(-1000.0)) == 1100
@@ -159,7 +159,7 @@ def test_of_three_voltages_the_two_nearest_are_blended():
         assert thruster.force_n(1900) == volts
 
 
-def test_a_weaker_battery_asks_for_a_longer_pulse():
+def test_weaker_battery_needs_a_longer_pulse():
     thruster = two_voltages()
     thruster.use_volts(14.0)
     strong_us = thruster.to_device(to_q14(8.0))
@@ -167,7 +167,7 @@ def test_a_weaker_battery_asks_for_a_longer_pulse():
     assert thruster.to_device(to_q14(8.0)) == 1725 > strong_us
 
 
-def test_a_table_thruster_interpolates_its_points():
+def test_table_thruster_interpolates_its_points():
     thruster = ThrusterMap(
         1500, 1100, 1900, [TableCurve(12.0, [1100, 1450, 1550, 1900], [-7.0, 0.0, 0.0, 14.0])], 12.0
     )
@@ -177,7 +177,7 @@ def test_a_table_thruster_interpolates_its_points():
     assert thruster.to_device(to_q14(0.001)) == 1500
 
 
-def test_a_valve_opens_at_its_crack_current():
+def test_valve_opens_at_its_crack_current():
     valve = ValveMap(8000, 0.1, 20000)
     assert valve.to_device(0) == 0
     assert valve.to_device(-5 * ONE) == 0
@@ -185,37 +185,37 @@ def test_a_valve_opens_at_its_crack_current():
     assert valve.to_device(to_q14(50000.0)) == 13000
 
 
-def test_a_valve_never_passes_its_coil_limit():
+def test_valve_never_passes_its_coil_limit():
     assert ValveMap(8000, 0.1, 20000).to_device(to_q14(1e9)) == 20000
 
 
-def test_a_valve_current_comes_back_as_its_pressure():
+def test_valve_current_comes_back_as_its_pressure():
     valve = ValveMap(8000, 0.1, 20000)
     assert valve.to_si(13000) == to_q14(50000.0)
     assert valve.to_si(8000) == 0
     assert valve.to_si(0) == 0
 
 
-def test_a_linear_sensor_is_zero_at_its_zero_count():
+def test_linear_sensor_is_zero_at_its_zero_count():
     depth = LinearSensor(100, 0.001, -500, 12000)
     assert depth.to_si(100) == 0
     assert depth.to_si(1100) == 1.0
     assert depth.to_count(1.0) == 1100
 
 
-def test_a_count_is_rounded_alike_below_and_above_zero():
+def test_count_is_rounded_alike_below_and_above_zero():
     sensor = LinearSensor(0, 0.1, -100, 100)
     assert sensor.to_count(0.53) == 5
     assert sensor.to_count(-0.53) == -5
     assert sensor.to_count(-0.57) == -6
 
 
-def test_a_count_outside_its_range_is_no_reading():
+def test_count_outside_its_range_is_no_reading():
     sensor = LinearSensor(0, 0.1, -3, 3)
     assert [sensor.valid(count) for count in (-4, -3, 0, 3, 4)] == [False, True, True, True, False]
 
 
-def test_a_table_sensor_interpolates_rising_and_falling_tables():
+def test_table_sensor_interpolates_rising_and_falling_tables():
     rising = TableSensor([0, 100, 300], [0.0, 1.0, 2.0])
     falling = TableSensor([0, 100, 300], [2.0, 1.0, 0.0])
     assert rising.to_si(50) == 0.5
@@ -225,6 +225,6 @@ def test_a_table_sensor_interpolates_rising_and_falling_tables():
     assert falling.to_count(0.5) == 200
 
 
-def test_a_table_sensor_knows_nothing_beyond_its_table():
+def test_table_sensor_has_no_reading_beyond_its_table():
     sensor = TableSensor([10, 100], [0.0, 1.0])
     assert [sensor.valid(count) for count in (9, 10, 100, 101)] == [False, True, True, False]

@@ -62,7 +62,7 @@ def test_every_runtime_gives_the_same_currents_to_the_microampere():
     assert check == CHECK
 
 
-def test_the_first_current_is_the_maps_own_and_what_the_gauge_misses():
+def test_first_current_is_the_maps_plus_the_gain_times_the_error():
     assert Rig().tick(100000.0, 4000) == OPEN_UA
     assert Rig(kp=2.0, ki=0.0).tick(100000.0, 3999) == OPEN_UA + 50  # 25 Pa times 2 uA a Pa
     assert (
@@ -70,7 +70,7 @@ def test_the_first_current_is_the_maps_own_and_what_the_gauge_misses():
     )  # 25 Pa times 20 uA a Pa and second, for 20 ms
 
 
-def test_the_sum_grows_by_the_rate_of_the_board():
+def test_sum_grows_by_the_rate_of_the_board():
     for rate_hz in (25, 50, 100):
         rig = Rig(rate_hz=rate_hz, kp=0.0, ki=20.0)
         for _ in range(rate_hz):
@@ -78,7 +78,7 @@ def test_the_sum_grows_by_the_rate_of_the_board():
         assert abs(current_ua - OPEN_UA - 10000) <= 10  # 500 Pa for a second; a Gain is within 0.1 %
 
 
-def test_the_loop_adds_and_takes_away_no_more_than_its_trim():
+def test_loop_corrects_by_no_more_than_its_trim():
     rig = Rig()
     for _ in range(100):
         assert rig.tick(400000.0, 0) == 120000 + 200000 + 40000
@@ -93,7 +93,7 @@ def test_no_current_is_below_none_or_above_the_coils():
     assert Rig(high_ua=150000).tick(100000.0, 4000) == 150000
 
 
-def test_a_sum_at_its_limit_comes_off_it_with_the_first_error_the_other_way():
+def test_sum_at_its_limit_leaves_it_at_the_first_opposite_error():
     rig = Rig(kp=0.0, ki=20.0)
     for _ in range(200):
         rig.tick(100000.0, 3900)
@@ -101,7 +101,7 @@ def test_a_sum_at_its_limit_comes_off_it_with_the_first_error_the_other_way():
     assert rig.tick(100000.0, 4100) == OPEN_UA + 40000 - 1000
 
 
-def test_nothing_asked_is_no_current_and_a_sum_of_none():
+def test_command_of_0_is_no_current_and_resets_the_sum():
     for nothing in (None, 0.0, -5.0):
         rig = Rig(kp=0.0, ki=20.0)
         for _ in range(20):
@@ -111,7 +111,7 @@ def test_nothing_asked_is_no_current_and_a_sum_of_none():
         assert rig.tick(100000.0, 4000) == OPEN_UA
 
 
-def test_a_board_put_into_its_safe_state_starts_the_sum_afresh():
+def test_safe_state_resets_the_sum():
     rig = Rig(kp=0.0, safe_pa=20000.0)
     for _ in range(20):
         rig.tick(100000.0, 3900)
@@ -121,7 +121,7 @@ def test_a_board_put_into_its_safe_state_starts_the_sum_afresh():
     assert rig.tick(100000.0, 4000) == OPEN_UA
 
 
-def test_without_a_reading_the_current_is_the_maps_own_and_the_sum_waits():
+def test_current_is_the_maps_and_the_sum_stays_without_a_reading():
     rig = Rig(kp=0.0, ki=20.0)
     assert rig.tick(100000.0, None) == OPEN_UA  # there never was one
     for _ in range(20):
@@ -134,12 +134,12 @@ def test_without_a_reading_the_current_is_the_maps_own_and_the_sum_waits():
     assert rig.tick(100000.0, 4000) == held_ua
 
 
-def test_a_valve_without_a_gauge_is_as_before():
+def test_valve_without_a_gauge_has_no_loop():
     rig = Rig(pressure="", kp=0.0, ki=0.0, trim_ua=0)
     assert rig.tick(100000.0, 0) == rig.tick(100000.0, 9000) == OPEN_UA
 
 
-def test_a_tick_allocates_nothing_where_a_command_is_a_small_integer():
+def test_tick_allocates_nothing_where_a_command_is_a_small_integer():
     if not hasattr(gc, "mem_alloc") or sys.maxsize < 1 << 40:
         return  # CPython; and boards with words of 4 bytes, where the command itself takes heap
     rig = Rig()

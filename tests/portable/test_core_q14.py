@@ -10,7 +10,7 @@ def test_one_unit_is_16384_counts():
     assert to_q14(0.0) == 0
 
 
-def test_the_nearest_count_is_taken_alike_on_both_sides_of_zero():
+def test_nearest_count_is_taken_alike_on_both_sides_of_zero():
     assert to_q14(0.4 / ONE) == 0
     assert to_q14(0.6 / ONE) == 1
     assert to_q14(-0.4 / ONE) == 0
@@ -34,6 +34,6 @@ def test_every_count_comes_back_as_itself():
         assert to_q14(to_float(count)) == count
 
 
-def test_a_count_is_an_integer():
+def test_count_is_an_integer():
     assert isinstance(to_q14(0.3), int)
     assert isinstance(to_q14(-0.3), int)

@@ -25,7 +25,7 @@ BUILT_IN = {"math", "time", "array"}
 BEYOND = {
     "caudal.onboard.chain.stages",
     "caudal.onboard.params.update",
-}  # the doors from the core to what no microcontroller has
+}  # interfaces of the core to what no microcontroller has
 
 
 def sources(*folders: str) -> list[Path]:
@@ -43,7 +43,7 @@ def imported(path: Path) -> set[str]:
     return names
 
 
-def test_packages_import_only_whom_they_may():
+def test_packages_import_only_what_they_may():
     command = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

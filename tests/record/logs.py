@@ -1,4 +1,4 @@
-"""Logs for tests of the recording, and what a standard reader makes of them."""
+"""Logs for tests of the recorder, read with the mcap package."""
 
 import math
 from collections.abc import Callable
@@ -13,23 +13,23 @@ from tests.waiting import wait_for
 RUN = {"vehicle": "[vehicle]\nname = 'pike'\n", "seed": "7", "scenario": "pool"}
 FIELDS = [("float64", "depth_m"), ("float64", "speed_m_s"), ("int32", "tail_1"), ("int32", "tail_2")]
 PAGE_BYTES = 4096
-FLUSH_S = 0.002  # so that tests need not wait
+FLUSH_S = 0.002  # so that tests do not wait
 
 
 def standard_messages(path) -> list:
-    """All messages as the standard reader sees them, checksums checked."""
+    """All messages as the mcap package reads them, with checked checksums."""
     with open(path, "rb") as file:
         return [message for _, _, message in make_reader(file, validate_crcs=True).iter_messages()]
 
 
 def on_disk(path) -> int:
-    """How many messages and events can be read at this moment, while the recorder may be writing."""
+    """The number of messages and events that can be read now, while the recorder may be writing."""
     log = Log(path)
     return sum(map(len, log.topics.values())) + len(log.events)
 
 
 def record_ticks(path, ticks: int) -> None:
-    """A log of five chunks or more."""
+    """Records a log of five chunks or more."""
     with Recorder(path, RUN, lossless=True, flush_s=FLUSH_S) as recorder:
         topic = recorder.topic("/board/readings", FIELDS)
         for tick in range(ticks):
@@ -40,8 +40,10 @@ def record_ticks(path, ticks: int) -> None:
 
 
 def without(source, path, gone: Callable[[str, int], bool], **about: str | None) -> None:
-    """A log again, but for the messages that are gone, by topic and time, as a disk that stalls loses them. A topic
-    that loses all is not there. `about` changes what the run was started with, or (None) leaves it out."""
+    """Copies a log without the messages that are `gone`, by topic and time, as a stalled disk loses them.
+
+    A topic without messages is left out. `about` changes the facts of the run; None removes one.
+    """
     with open(source, "rb") as file:
         reader = make_reader(file)
         summary = reader.get_summary()

@@ -1,4 +1,4 @@
-"""What is recorded comes back as it was, here and in the standard tools; what is no record or no log is refused."""
+"""A log returns what was recorded, here and with the mcap package; invalid fields, values and files are rejected."""
 
 import math
 import struct
@@ -20,7 +20,7 @@ from tests.waiting import wait_for
 # ---- round trips -------------------------------------------------------------------------------------
 
 
-def test_what_was_recorded_comes_back_with_its_absent_readings(tmp_path):
+def test_log_returns_recorded_values_and_absent_readings(tmp_path):
     path = tmp_path / "new" / "folder" / "run.mcap"
     rows = [(1.5, -2.0, 1500, None), (None, math.inf, None, 2_000_000_000), (0.0, None, -1, 0)]
     with Recorder(path, RUN, lossless=False) as recorder:
@@ -37,7 +37,7 @@ def test_what_was_recorded_comes_back_with_its_absent_readings(tmp_path):
     assert log.events == [(1, "mode", {"to": "swim", "kind": "nested", "depths_m": [1.0, None]})]
 
 
-def test_with_no_topic_wanted_only_what_the_run_was_started_with_is_read(tmp_path, monkeypatch):
+def test_log_without_topics_reads_only_the_facts_of_the_run(tmp_path, monkeypatch):
     path = tmp_path / "run.mcap"
     record_ticks(path, 50)
     monkeypatch.setattr("caudal.onboard.log.reader._unpack_chunk", None)
@@ -69,7 +69,7 @@ def field_sets(draw):
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(field_sets(), min_size=1, max_size=3))
-def test_any_set_of_fields_comes_back_as_it_was_written(topics):
+def test_log_returns_every_set_of_fields(topics):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.mcap"
         with Recorder(path, {}, lossless=True) as recorder:
@@ -81,8 +81,8 @@ def test_any_set_of_fields_comes_back_as_it_was_written(topics):
         for number, (fields, rows) in enumerate(topics):
             columns = log.topics[f"/topic/{number}"]
             assert columns.rows == rows and columns.lost == 0
-            for place, (_, name) in enumerate(fields):
-                assert columns.column(name) == [row[place] for row in rows]
+            for index, (_, name) in enumerate(fields):
+                assert columns.column(name) == [row[index] for row in rows]
         with open(path, "rb") as file:
             reader = make_reader(file, validate_crcs=True, decoder_factories=[DecoderFactory()])
             numbers = [f"/topic/{number}" for number in range(len(topics))]
@@ -96,10 +96,10 @@ def test_any_set_of_fields_comes_back_as_it_was_written(topics):
                         assert found == value
 
 
-# ---- the standard tools ------------------------------------------------------------------------------
+# ---- the mcap package --------------------------------------------------------------------------------
 
 
-def test_a_closed_log_has_the_summary_and_index_that_viewers_use(tmp_path):
+def test_closed_log_has_the_summary_and_index_that_viewers_use(tmp_path):
     record_ticks(tmp_path / "run.mcap", 300)
     with open(tmp_path / "run.mcap", "rb") as file:
         reader = make_reader(file, validate_crcs=True, decoder_factories=[DecoderFactory()])
@@ -125,7 +125,7 @@ def test_a_closed_log_has_the_summary_and_index_that_viewers_use(tmp_path):
                 assert (opcode, found) == (0x07, channel)
 
 
-def test_a_log_that_is_still_open_shows_its_topics_to_viewers_that_never_scan(tmp_path):
+def test_open_log_has_a_summary_for_viewers_that_do_not_scan(tmp_path):
     path = tmp_path / "run.mcap"
     with Recorder(path, RUN, lossless=True, flush_s=FLUSH_S) as recorder:
         topic = recorder.topic("/board/readings", FIELDS)
@@ -159,7 +159,7 @@ def test_a_log_that_is_still_open_shows_its_topics_to_viewers_that_never_scan(tm
         [("int32", "tail"), ("float64", "depth_m")],
     ],
 )
-def test_fields_that_no_viewer_could_plot_are_refused(tmp_path, fields):
+def test_recorder_rejects_fields_that_viewers_cannot_plot(tmp_path, fields):
     with (
         Recorder(tmp_path / "run.mcap", {}, lossless=True) as recorder,
         pytest.raises(ValueError, match="/board"),
@@ -167,7 +167,7 @@ def test_fields_that_no_viewer_could_plot_are_refused(tmp_path, fields):
         recorder.topic("/board", fields)
 
 
-def test_a_topic_is_one_set_of_fields(tmp_path):
+def test_topic_has_one_set_of_fields(tmp_path):
     with Recorder(tmp_path / "run.mcap", {}, lossless=True) as recorder:
         assert recorder.topic("/board", FIELDS) is recorder.topic("/board", FIELDS)
         for name, fields in [("/board", FIELDS[:1]), ("/events", FIELDS), ("/", FIELDS)]:
@@ -176,19 +176,19 @@ def test_a_topic_is_one_set_of_fields(tmp_path):
 
 
 @pytest.mark.parametrize("row", [[1.0, 2.0, 3], [1.0, 2.0, 3, 4, 5], [1.0, 2.0, 3, 2**31], [1.0, "2", 3, 4]])
-def test_values_that_do_not_fit_their_fields_are_refused_by_name(tmp_path, row):
+def test_topic_rejects_values_that_do_not_fit_its_fields(tmp_path, row):
     with Recorder(tmp_path / "run.mcap", {}, lossless=True) as recorder:
         topic = recorder.topic("/board", FIELDS)
         with pytest.raises(ValueError, match=r"/board cannot record.*int32 tail_2"):
             topic.write(0, row)
 
 
-def test_the_facts_of_a_run_are_text(tmp_path):
+def test_recorder_rejects_a_fact_of_the_run_that_is_not_text(tmp_path):
     with pytest.raises(ValueError, match="seed"):
         Recorder(tmp_path / "run.mcap", {"seed": 7}, lossless=True)
 
 
-def test_what_is_not_a_log_is_named_in_one_sentence(tmp_path):
+def test_log_rejects_other_files_with_a_message(tmp_path):
     (tmp_path / "empty").write_bytes(b"")
     (tmp_path / "text").write_text("depth_m,1.0\n" * 100)
     (tmp_path / "zeros").write_bytes(bytes(10_000))

@@ -1,6 +1,6 @@
-"""What is recorded is there afterwards, whatever becomes of the process or the disk.
+"""A log keeps its recorded messages after a kill of the process, a full disk or a damaged file.
 
-`python -m tests.record.test_survival 50` kills fifty recording processes, one after the other.
+`python -m tests.record.test_survival 50` kills fifty recording processes in sequence.
 """
 
 import itertools
@@ -33,11 +33,11 @@ from tests.record.logs import (
 )
 from tests.waiting import LIMIT_S, wait_for
 
-# ---- torn files --------------------------------------------------------------------------------------
+# ---- damaged files -----------------------------------------------------------------------------------
 
 
 def chunk_ends(data: bytes) -> tuple[int, list[int], int]:
-    """Where the metadata ends, where each chunk ends, where the file ends without its summary."""
+    """The end of the metadata, of each chunk, and of the file without its summary."""
     at, metadata_end, ends = 8, 0, []
     while True:
         opcode, length = struct.unpack_from("<BQ", data, at)
@@ -51,7 +51,7 @@ def chunk_ends(data: bytes) -> tuple[int, list[int], int]:
 
 
 def small_log(folder) -> tuple[bytes, list[int]]:
-    """A log of a few chunks, and how many messages lie in the first n of them."""
+    """A log of a few chunks, and the number of messages in the first n of them."""
     record_ticks(folder / "whole.mcap", 40)
     with open(folder / "whole.mcap", "rb") as file:
         indexes = make_reader(file).get_summary().chunk_indexes
@@ -66,10 +66,10 @@ def small_log(folder) -> tuple[bytes, list[int]]:
 
 
 @pytest.mark.parametrize("rest", [b"", bytes(64), bytes(range(256)) * 2], ids=["cut", "zeros", "garbage"])
-def test_a_log_torn_at_any_byte_opens_up_to_its_last_whole_chunk(tmp_path, rest):
+def test_log_cut_at_any_byte_opens_up_to_its_last_complete_chunk(tmp_path, rest):
     data, counts = small_log(tmp_path)
     metadata_end, ends, _ = chunk_ends(data)
-    path = tmp_path / "torn.mcap"
+    path = tmp_path / "cut.mcap"
     for cut in range(len(data)):
         path.write_bytes(data[:cut] + rest)
         try:
@@ -85,7 +85,7 @@ def test_a_log_torn_at_any_byte_opens_up_to_its_last_whole_chunk(tmp_path, rest)
             assert [row[2] for row in rows] == list(range(len(rows)))
 
 
-def test_one_damaged_chunk_costs_no_other(tmp_path):
+def test_damaged_chunk_affects_no_other(tmp_path):
     data, counts = small_log(tmp_path)
     _, ends, _ = chunk_ends(data)
     assert len(ends) >= 5
@@ -97,8 +97,8 @@ def test_one_damaged_chunk_costs_no_other(tmp_path):
         assert on_disk(tmp_path / "damaged.mcap") == counts[-1] - (counts[number + 1] - counts[number])
 
 
-def test_the_standard_reader_opens_the_file_after_every_page_that_is_written(tmp_path, monkeypatch):
-    """A kill cuts a write between two pages: stop there, each time, and look at the file."""
+def test_mcap_package_opens_the_file_after_every_page_written(tmp_path, monkeypatch):
+    """A kill cuts a write between two pages: read the file at each of these points."""
     path = tmp_path / "run.mcap"
     real_pwrite = os.pwrite
     seen = []
@@ -150,7 +150,7 @@ while True:
 
 
 def check_killed_recording(folder: Path, seed: int) -> float:
-    """Kill a recording at a random instant, read it, return how much of its end is missing, in s."""
+    """Kills a recording at a random time and reads it; the seconds that are missing at its end."""
     path, note = folder / f"killed_{seed}.mcap", folder / f"note_{seed}"
     note.write_bytes(bytes(8))
     child = subprocess.Popen([sys.executable, "-c", RECORD_UNTIL_KILLED, str(path), str(note)])
@@ -172,12 +172,12 @@ def check_killed_recording(folder: Path, seed: int) -> float:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_killed_recording_is_read_by_the_standard_reader_as_by_ours(tmp_path, seed):
-    # How much of the end is missing is a matter of the clock: `python -m tests.record.test_survival 50` judges it.
+def test_log_of_a_killed_process_reads_the_same_with_the_mcap_package(tmp_path, seed):
+    # How much is missing depends on the machine: `python -m tests.record.test_survival 50` checks it.
     print(f"{check_killed_recording(tmp_path, seed):.3f} s missing")
 
 
-def test_a_program_that_ends_without_closing_leaves_a_complete_log(tmp_path):
+def test_log_is_complete_when_the_program_ends_without_closing_it(tmp_path):
     path = tmp_path / "run.mcap"
     code = (
         "import sys; from caudal.onboard.log.recorder import Recorder\n"
@@ -211,22 +211,22 @@ print(json.dumps({"failed": recorder.failed, "lost": recorder.lost, "written": w
 
 
 @pytest.mark.parametrize("mode", ["lossless", "lossy"])
-def test_a_full_disk_neither_stops_the_control_thread_nor_spoils_the_log(tmp_path, mode):
+def test_full_disk_neither_stops_the_control_thread_nor_damages_the_log(tmp_path, mode):
     path = tmp_path / "run.mcap"
     done = subprocess.run(
         [sys.executable, "-c", FILL_THE_DISK, str(path), mode], capture_output=True, timeout=LIMIT_S
     )
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert "File too large" in told["failed"] and str(path) in told["failed"]
+    result = json.loads(done.stdout)
+    assert "File too large" in result["failed"] and str(path) in result["failed"]
     messages = standard_messages(path)
     log = Log(path)
     assert len(messages) == len(log.topics["/board"]) > 1000
-    assert len(messages) + told["lost"] == told["written"] + 1
+    assert len(messages) + result["lost"] == result["written"] + 1
     assert not log.complete
 
 
-def test_a_disk_that_fills_up_in_the_middle_of_a_write_leaves_the_log_before_it(tmp_path, monkeypatch):
+def test_disk_that_fills_up_during_a_write_keeps_the_log_before_it(tmp_path, monkeypatch):
     path = tmp_path / "run.mcap"
     real_pwrite = os.pwrite
     room = [10**9]
@@ -250,12 +250,12 @@ def test_a_disk_that_fills_up_in_the_middle_of_a_write_leaves_the_log_before_it(
         wait_for(lambda: recorder.failed)
         room[0] = 10**9
     assert "No space left on device" in recorder.failed
-    kept = len(standard_messages(path))
-    assert 100 <= kept == len(Log(path).topics["/board"]) and kept + recorder.lost == 1000
+    stored = len(standard_messages(path))
+    assert 100 <= stored == len(Log(path).topics["/board"]) and stored + recorder.lost == 1000
 
 
 def stalled_disk(monkeypatch) -> threading.Event:
-    """Writes hang until the returned event is set."""
+    """Makes writes hang until the returned event is set."""
     gate = threading.Event()
     real_pwrite = os.pwrite
 
@@ -267,7 +267,7 @@ def stalled_disk(monkeypatch) -> threading.Event:
     return gate
 
 
-def test_without_lossless_a_stalled_disk_loses_messages_and_counts_each(tmp_path, monkeypatch):
+def test_lossy_recorder_counts_the_messages_that_a_stalled_disk_loses(tmp_path, monkeypatch):
     path = tmp_path / "run.mcap"
     recorder = Recorder(path, RUN, lossless=False, flush_s=FLUSH_S, limit=100)
     topic = recorder.topic("/board", [("int32", "tick")])
@@ -286,7 +286,7 @@ def test_without_lossless_a_stalled_disk_loses_messages_and_counts_each(tmp_path
     assert Log(path).events == [(1000, "stalled", {})]
 
 
-def test_lossless_waits_for_a_stalled_disk_and_loses_nothing(tmp_path, monkeypatch):
+def test_lossless_recorder_waits_for_a_stalled_disk(tmp_path, monkeypatch):
     path = tmp_path / "run.mcap"
     recorder = Recorder(path, RUN, lossless=True, flush_s=FLUSH_S, limit=100)
     topic = recorder.topic("/board", [("int32", "tick")])
@@ -299,7 +299,7 @@ def test_lossless_waits_for_a_stalled_disk_and_loses_nothing(tmp_path, monkeypat
     assert Log(path).topics["/board"].column("tick") == list(range(5000))
 
 
-def test_writing_after_the_end_is_counted_as_lost_and_closing_twice_is_fine(tmp_path):
+def test_recorder_counts_writes_after_close_as_lost(tmp_path):
     recorder = Recorder(tmp_path / "run.mcap", RUN, lossless=True)
     topic = recorder.topic("/board", [("int32", "tick")])
     recorder.close()

@@ -14,11 +14,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from msgspec.structs import replace
 
 from caudal.onboard.build import build_loop
+from caudal.onboard.run.config import NullDriver, open_controlled
 from caudal.onboard.station.dialect import mavlink
 from caudal.onboard.station.signing import Signing
 from caudal.onboard.station.station_link import BYTES_A_SECOND, StationLink
 from caudal.onboard.station.vehicle_link import VehicleLink
-from caudal.tools.vehicle_run.config import NullDriver, open_controlled
 from tests.station.simulated import ORIGIN, FakeParams
 
 KEY = bytes(range(32))

@@ -62,7 +62,7 @@ class Pilot:
     def command(
         self, number: int, *params: float, system: int = 1, timeout_s: float = TIMEOUT_S
     ) -> int | None:
-        """The result of a COMMAND_LONG; None if nobody answers. Said again if it seems lost, as every station does."""
+        """The result of a COMMAND_LONG, repeated as every station does; None without an answer."""
         full = (*params, *[0.0] * (7 - len(params)))
         for again in range(TRIES):
             self.mav.command_long_send(system, 1, number, again, *full)
@@ -90,7 +90,7 @@ class Pilot:
                 return found
 
     def upload(self, items: list[tuple], frame: int = mavlink.MAV_FRAME_GLOBAL_RELATIVE_ALT_INT) -> int:
-        """Items are x, y (as on the wire), z, seconds to stay and, if it is no waypoint, its command.
+        """Items are x, y (as in the message), z, seconds to stay and, if it is no waypoint, its command.
 
         The type of the MISSION_ACK.
         """

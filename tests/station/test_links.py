@@ -12,13 +12,14 @@ import tty
 import pytest
 
 from caudal.onboard.log.reader import Log
+from caudal.onboard.run.replay import replay
 from caudal.onboard.station.address import AddressError, read_address
 from caudal.onboard.station.links import LinkError
 from caudal.onboard.station.station_link import StationLink
 from caudal.onboard.station.stations import Stations
 from caudal.onboard.station.streams import MAX_WAITING, STALLED_S, Connection
 from caudal.tools.cli.main import main
-from caudal.tools.cli.replay import replay
+from caudal.tools.config.from_log import recorded_settings
 from tests.command_line import start
 from tests.conftest import ROOT
 from tests.station.mutations import Bench
@@ -160,7 +161,7 @@ def test_addresses_listen_on_this_computer_only_by_default(text, whole):
     ],
 )
 def test_invalid_address_gets_a_message(text, capsys):
-    with pytest.raises(AddressError, match=r"write|say"):
+    with pytest.raises(AddressError, match=r"write|give"):
         read_address(text)
     assert main(["run", "fish", "--mavlink", text]) == 2
     assert capsys.readouterr().err.startswith("caudal: --mavlink ")
@@ -250,7 +251,7 @@ def test_run_with_a_station_waits_for_its_pilot_and_runs_until_a_signal(on, tmp_
     arms = [event for event in recorded.events if event.kind == "order" and event.details["kind"] == "arm"]
     assert len(arms) == len(tries)  # no other source has armed it
     assert any(event.kind == "order" and event.details["kind"] == "station" for event in recorded.events)
-    assert replay(recorded)["identical"]
+    assert replay(recorded, recorded_settings(recorded))["identical"]
 
 
 def test_station_that_never_reads_is_disconnected_and_its_queue_is_bounded():

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from caudal.hal.core.fixed_point import ONE
 from caudal.hal.sim import SimDriver
 from caudal.tools.config.vehicle import Vehicle, open_scenario, open_vehicle
-from caudal.tools.simulate.simulation import Own, Simulation
+from caudal.tools.simulate.simulation import SimSession, Simulation
 
 JAM_S, FROM_S, UNTIL_S = 15.0, 30.0, 90.0
 VEHICLE, SCENARIO = "fish", "track"
@@ -75,12 +75,12 @@ def swim(
     bodies: list[Jammed] = []
     names = [a["name"] for a in vehicle.settings["actuators"]]
 
-    def launch(name: str, body: Any) -> Own:
+    def launch(name: str, body: Any) -> SimSession:
         bodies.append(Jammed(body, names.index(joint or names[0])))
         loop = vehicle.build_loop(scenario, SimDriver(bodies[-1]))
         if not planned:
             loop.stages = [stage for stage in loop.stages if stage.name != "around"]
-        return Own(name, loop, bodies[-1])
+        return SimSession(name, loop, bodies[-1])
 
     simulation = Simulation(vehicle, name, seed, launch)
     simulation.arm()

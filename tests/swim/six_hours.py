@@ -14,7 +14,8 @@ from pathlib import Path
 
 from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
-from caudal.tools.cli.replay import NEEDED, replay
+from caudal.onboard.run.replay import NEEDED, replay
+from caudal.tools.config.from_log import recorded_settings
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.simulate.simulation import Simulation
 
@@ -80,7 +81,8 @@ def main() -> None:
     swum = swim(vehicle, scenario, hours, log)
     print(swum, f"{time.monotonic() - began_s:.0f} s", flush=True)
     print(f"{log}: {log.stat().st_size / 1e6:.0f} MB", flush=True)
-    result = replay(Log(log, only=NEEDED))
+    recorded = Log(log, only=NEEDED)
+    result = replay(recorded, recorded_settings(recorded))
     print(result, f"{time.monotonic() - began_s:.0f} s")
     raise SystemExit(exit_code(swum, result["identical"]))
 

@@ -51,14 +51,15 @@ def curvature_per_m(deflection_deg: float, amplitude: float = 1.0, frequency_hz:
     return float(turned_rad / (run["way_m_s"][half].sum() * 0.01))
 
 
-def test_its_speed_is_the_strouhal_curves_within_a_band(caudal):
+@pytest.mark.long
+def test_speed_is_within_a_band_of_the_strouhal_curve(caudal):
     result = caudal.json("run", "fish", "--scenario", "figures", "--for", 141, "--set", TREE)
     assert [row["frequency_hz"] for row in result["speeds"]] == [0.5, 1.0, 2.0, 3.0]
     for row in result["speeds"]:
         assert row["speed_m_s"] == pytest.approx(row["expected_m_s"], rel=BAND[row["frequency_hz"]]), row
 
 
-def test_its_curvature_is_proportional_to_the_deflection_up_to_30_degrees():
+def test_curvature_is_proportional_to_the_deflection_up_to_30_degrees():
     each = {deg: curvature_per_m(deg) / np.radians(deg) for deg in (-20.0, 10.0, 20.0, 30.0)}
     middle = np.mean(list(each.values()))
     assert middle > 3 and np.ptp(list(each.values())) < 0.15 * middle, each
@@ -66,12 +67,12 @@ def test_its_curvature_is_proportional_to_the_deflection_up_to_30_degrees():
 
 
 @pytest.mark.parametrize("amplitude, hz", [(0.4, 2.0), (0.6, 2.0), (1.0, 1.0), (1.0, 3.0)])
-def test_its_curvature_does_not_depend_on_amplitude_and_frequency(amplitude, hz):
+def test_curvature_does_not_depend_on_amplitude_and_frequency(amplitude, hz):
     assert curvature_per_m(20.0, amplitude, hz) == pytest.approx(curvature_per_m(20.0), rel=0.06)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_three_swim_in_a_pool_without_a_touch_and_hold_their_depth(seed):
+def test_three_vehicles_in_a_pool_do_not_touch_and_hold_their_depth(seed):
     runs, collisions = swim("articulated", seed, 40.0)
     assert len(runs) == 3 and collisions == 0
     for run in runs:
@@ -80,18 +81,18 @@ def test_three_swim_in_a_pool_without_a_touch_and_hold_their_depth(seed):
         assert np.degrees(np.abs(run["roll_rad"])).max() < 25
 
 
-def test_without_guidance_the_same_swimmers_do_collide():
+def test_same_vehicles_collide_without_guidance():
     """The pool test can fail: a controller that looks at nothing hits a wall."""
     assert swim("articulated", 0, 20.0, *BLIND)[1] > 0
 
 
-def test_with_its_fins_the_wrong_way_it_does_not_hold_its_depth():
+def test_fins_of_the_wrong_direction_do_not_hold_the_depth():
     """The depth test can fail: the controller's sign matters."""
     runs, _ = swim("articulated", 0, 20.0, "control.dive.direction=-1")
     assert max(np.abs(run["depth_m"] - 0.5).max() for run in runs) > 0.1
 
 
-def test_what_a_scenario_sets_is_in_its_log_and_what_the_user_sets_comes_after_it(caudal):
+def test_log_holds_a_scenarios_settings_then_the_users(caudal):
     done = caudal(
         "run",
         "fish",
@@ -116,8 +117,8 @@ def test_what_a_scenario_sets_is_in_its_log_and_what_the_user_sets_comes_after_i
     assert other["identical"] is False
 
 
-def test_other_scenarios_of_the_file_are_not_touched_by_what_one_sets():
+def test_settings_of_a_scenario_do_not_change_other_scenarios():
     vehicle, _, _ = open_scenario("fish", [], "pool")
-    assert vehicle.plant.model == "strouhal" and vehicle.settings["control"]["curvature_per_rad"] == 0
+    assert vehicle.plant.model == "strouhal" and vehicle.settings.control.curvature_per_rad == 0
     vehicle, _, _ = open_scenario("fish", [], "articulated")
-    assert vehicle.plant.model == "tree" and vehicle.settings["control"]["curvature_per_rad"] == 4.5
+    assert vehicle.plant.model == "tree" and vehicle.settings.control.curvature_per_rad == 4.5

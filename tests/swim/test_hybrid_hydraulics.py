@@ -18,12 +18,15 @@ CHAMBERS = [f"{joint}_{chamber}" for joint in ("aft", "fore") for chamber in "ab
 
 
 class Bench:
-    """The vehicle in still water, its chambers told what a test says, nothing else."""
+    """The vehicle in still water, with only its chambers commanded."""
 
     def __init__(self, *overrides: str) -> None:
         vehicle = open_vehicle("hybrid", list(overrides))
         self.world = World(vehicle.worlds["open"], seed=3)
-        names = {kind: [c["name"] for c in vehicle.settings[kind]] for kind in ("actuators", "sensors")}
+        names = {
+            kind: [channel.name for channel in getattr(vehicle.settings, kind)]
+            for kind in ("actuators", "sensors")
+        }
         self.body = self.world.add(vehicle.plant, name="one", **names)
         self.world.step(0)
         self.board = build_board(vehicle.settings, SimDriver(self.body), RATE_HZ)
@@ -50,14 +53,14 @@ class Bench:
         return math.degrees(math.acos(math.cos(th1) * math.cos(th2)))
 
 
-def test_equal_pressures_of_three_tenths_of_a_megapascal_lengthen_a_joint_by_fifty_millimetres():
+def test_equal_pressures_of_0_3_mpa_lengthen_a_joint_by_50_mm():
     seen = Bench().hold(20.0, **dict.fromkeys(CHAMBERS, 0.3e6))
     for joint in ("aft", "fore"):
         length_m = [sum(ends) for ends in zip(seen[f"{joint}_d1"], seen[f"{joint}_d2"], strict=True)]
         assert 1e3 * (np.nanmean(length_m[-100:]) - 0.3) == pytest.approx(50.2, abs=0.8)
 
 
-def test_one_chamber_bends_a_joint_to_88_degrees_and_two_bend_it_further():
+def test_one_chamber_bends_a_joint_to_88_degrees_and_two_further():
     one, two = Bench(), Bench()
     by_one = one.bend_deg(one.hold(120.0, fore_a=0.3e6), "fore")
     by_two = two.bend_deg(two.hold(120.0, fore_b=0.3e6, fore_c=0.3e6), "fore")
@@ -65,7 +68,7 @@ def test_one_chamber_bends_a_joint_to_88_degrees_and_two_bend_it_further():
 
 
 @pytest.mark.parametrize("pressure_pa", [0.05e6, 0.1e6, 0.3e6, 0.5e6])
-def test_a_chambers_pressure_is_within_two_per_cent_in_half_a_second(pressure_pa):
+def test_chamber_pressure_is_within_2_percent_in_half_a_second(pressure_pa):
     """Behind a valve that opens 3 mA off its data sheet and closes 12 mA later, from empty and from above."""
     bench = Bench()
     for start_pa in (0.0, 0.5e6):
@@ -77,15 +80,15 @@ def test_a_chambers_pressure_is_within_two_per_cent_in_half_a_second(pressure_pa
         assert np.abs(late.mean() - pressure_pa) < 0.02 * pressure_pa
 
 
-def test_two_chambers_at_half_a_megapascal_are_three_times_as_stiff_as_at_a_tenth():
+def test_two_chambers_are_three_times_as_stiff_at_0_5_as_at_0_1_mpa():
     from caudal.onboard.chain.chamber import Chambers
 
-    chambers = Chambers(open_vehicle("hybrid").settings["control"]["soft"][0])
+    chambers = Chambers(open_vehicle("hybrid").settings.control.soft[0])
     soft, stiff = (chambers.rest([p, p, 0.0])[3] for p in (0.1e6, 0.5e6))
     assert stiff / soft == pytest.approx(3.0)
 
 
-def test_a_chamber_that_leaks_and_one_that_is_stuck_show_in_their_pressures():
+def test_leaking_and_stuck_chambers_show_in_their_pressures():
     bench = Bench("plant.actuator.aft_a.leak_from_s=5.0", "plant.actuator.aft_a.leak_share=0.6",
                   "plant.actuator.fore_c.stuck_from_s=5.0")  # fmt: skip
     bench.hold(6.0, aft_a=0.2e6, fore_c=0.1e6)

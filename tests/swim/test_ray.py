@@ -6,7 +6,7 @@ from swum import swum
 
 SEEDS = range(3)
 SOFT = "plant.actuator.tail_yaw.stiffness_n_m_rad=8.0"
-UNJUDGED = "actuator.tail_yaw.off_rad=3.0"  # or a tail that falls so far short is found, and swum round
+UNJUDGED = "actuator.tail_yaw.off_rad=3.0"  # otherwise the monitor finds a tail with such an error
 NO_LAG = "gait.waves=0.0"
 # [scenario.speeds]: the last beats of each row.
 FREQUENCIES_HZ = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
@@ -30,16 +30,16 @@ def swing_rad(run: dict[str, np.ndarray], from_s: float, to_s: float) -> float:
     return float(np.ptp(run["tail_yaw_rad"][100 * round(from_s) : 100 * round(to_s)]) / 2)
 
 
-def test_with_its_stiff_servo_it_swims_the_faster_the_faster_it_beats():
+def test_speed_grows_with_frequency_with_a_stiff_servo():
     run = swim("speeds", 0)
     speeds = np.array([mean(run["speed_m_s"], *span) for span in SETTLED_S])
     assert (np.diff(speeds) > 0.02).all(), speeds
     assert speeds[0] >= 0.05 and speeds[-1] <= 0.6, speeds
     swings = [swing_rad(run, *span) for span in SETTLED_S]
-    assert min(swings) > 0.45  # the tail gets where it is told to
+    assert min(swings) > 0.45  # the tail reaches its commands
 
 
-def test_with_a_soft_servo_it_is_fastest_at_1_to_1_5_hz_and_then_goes_backward():
+def test_soft_servo_is_fastest_at_1_to_1_5_hz_then_goes_backward():
     run = swim("speeds", 0, SOFT, UNJUDGED)
     speeds = np.array([mean(run["speed_m_s"], *span) for span in SETTLED_S])
     assert FREQUENCIES_HZ[int(speeds.argmax())] in (1.0, 1.5), speeds
@@ -49,14 +49,14 @@ def test_with_a_soft_servo_it_is_fastest_at_1_to_1_5_hz_and_then_goes_backward()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_way_the_wave_runs_is_the_way_it_swims(seed):
+def test_direction_of_the_wave_sets_the_direction_of_motion(seed):
     assert mean(swim("cruise", seed)["speed_m_s"], 30, 40) > 0.2
     assert mean(swim("back", seed)["speed_m_s"], 30, 40) < -0.05
     assert abs(mean(swim("cruise", seed, NO_LAG)["speed_m_s"], 30, 40)) < 0.02
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_it_cruises_straight_level_and_at_its_depth(seed):
+def test_vehicle_cruises_straight_level_and_at_its_depth(seed):
     run = swim("cruise", seed)
     assert abs(turned_deg(run, 30, 40)) < 2
     assert np.degrees(np.abs(run["roll_rad"][1000:])).max() < 3
@@ -65,7 +65,7 @@ def test_it_cruises_straight_level_and_at_its_depth(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_tail_offset_turns_it_once_round_within_30_s_and_1_5_m(seed):
+def test_tail_offset_makes_a_full_turn_within_30_s_and_1_5_m(seed):
     run = swim("turn", seed)
     assert turned_deg(run, 15, 45) > 360
     rate_rad_s = np.radians(turned_deg(run, 35, 55)) / 20
@@ -73,13 +73,13 @@ def test_a_tail_offset_turns_it_once_round_within_30_s_and_1_5_m(seed):
     assert np.abs(run["depth_m"] - 1.0).max() < 0.15
 
 
-def test_a_tail_offset_to_the_other_side_turns_it_the_other_way():
+def test_tail_offset_to_the_other_side_turns_the_other_way():
     run = swim("turn", 0, "scenario.turn.rows.1.deflection_deg=-45.0")
     assert turned_deg(run, 15, 45) < -360
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_one_pelvic_fin_turns_it_to_its_own_side(seed):
+def test_pelvic_fin_turns_the_vehicle_to_its_own_side(seed):
     run = swim("turn_fins", seed)
     port, starboard = turned_deg(run, 35, 45), turned_deg(run, 65, 75)
     assert port > 30 and starboard == pytest.approx(-port, rel=0.1)
@@ -87,7 +87,7 @@ def test_one_pelvic_fin_turns_it_to_its_own_side(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_it_dives_half_a_metre_by_tail_pitch_and_comes_back(seed):
+def test_tail_pitch_dives_half_a_metre_and_returns(seed):
     run = swim("dive", seed)
     depth_m = run["depth_m"]
     assert np.abs(depth_m[4500:5500] - 1.5).max() < 0.04 and np.abs(depth_m[8000:] - 1.0).max() < 0.02
@@ -98,13 +98,13 @@ def test_it_dives_half_a_metre_by_tail_pitch_and_comes_back(seed):
     )  # down by the nose, up by the nose
 
 
-def test_with_its_tail_pitching_the_wrong_way_it_does_not_dive():
+def test_tail_pitch_of_the_wrong_direction_does_not_dive():
     """The dive test can fail: the controller's sign matters."""
     wrong = swim("dive", 0, "control.dive.direction=1")
     assert wrong["depth_m"][2000:5500].max() < 1.3
 
 
-def test_a_run_replays_to_the_bit(caudal):
+def test_run_replays_to_the_bit(caudal):
     assert caudal("run", "ray", "--for", 5, "--log", "a.mcap").returncode == 0
     done = caudal("replay", "a.mcap")
     assert done.returncode == 0 and "identical" in done.stdout

@@ -11,8 +11,9 @@ from mcap.reader import make_reader
 
 from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
+from caudal.onboard.run.replay import replay
 from caudal.tools.cli.main import main
-from caudal.tools.cli.replay import replay
+from caudal.tools.config.from_log import recorded_settings
 from caudal.tools.report.command import write_report
 from tests.command_line import start
 from tests.conftest import EEL, ROOT
@@ -146,7 +147,7 @@ def kill_and_check(folder) -> float:
         newest = max(message.log_time for _, _, message in make_reader(file).iter_messages())
     missing_s = killed - log.stat().st_mtime
     assert newest > 0
-    result = replay(Log(log))
+    result = replay(Log(log), recorded_settings(Log(log)))
     assert result["identical"] and result["ticks"] > 0
     assert write_report(log).exists()
     return missing_s

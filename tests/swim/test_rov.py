@@ -22,7 +22,7 @@ NAMES = ("x", "y", "depth", "heading")
 
 @cache
 def swim(scenario: str, seed: int, seconds: float, *overrides: str) -> dict[str, np.ndarray]:
-    """Truth, what was wanted and what was believed, by name, every tick."""
+    """Truth, setpoints and estimates by name, every tick."""
     vehicle = open_vehicle("rov", list(overrides))
     simulation = Simulation(vehicle, scenario, seed)
     body, state = simulation.instances[0].body, simulation.instances[0].loop.state
@@ -31,12 +31,12 @@ def swim(scenario: str, seed: int, seconds: float, *overrides: str) -> dict[str,
     for _ in range(round(seconds * 1e6 / simulation.period_us)):
         truth = body.truth()  # of the instant that this tick's readings are of
         simulation.step()
-        want, is_ = state.setpoint, state.estimate
-        told = [want.x_m, want.y_m, want.depth_m, want.heading_rad]
-        believed = [is_.x_m, is_.y_m, is_.depth_m, is_.heading_rad]
-        nis = [getattr(is_, f"{name}_nis") for name in NAMES]
+        setpoint, estimate = state.setpoint, state.estimate
+        set_pose = [setpoint.x_m, setpoint.y_m, setpoint.depth_m, setpoint.heading_rad]
+        pose = [estimate.x_m, estimate.y_m, estimate.depth_m, estimate.heading_rad]
+        nis = [getattr(estimate, f"{name}_nis") for name in NAMES]
         marked = [k + 1 for k, off in enumerate(state.not_following) if off]  # at most one thruster
-        rows.append([*truth, *(nan if v is None else v for v in (*told, *believed, *nis)), sum(marked)])
+        rows.append([*truth, *(nan if v is None else v for v in (*set_pose, *pose, *nis)), sum(marked)])
     assert simulation.fault is None
     fields = [
         *body.truth_fields,
@@ -63,7 +63,7 @@ def rms(values):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_it_keeps_station_in_a_current(seed):
+def test_thruster_vehicle_keeps_station_in_a_current(seed):
     run = swim("station", seed, 40.0, CURRENT)
     assert off_m(run, "want", 10.0).max() < 0.03 and off_deg(run, "want").max() < 1.0
     assert (
@@ -71,8 +71,8 @@ def test_it_keeps_station_in_a_current(seed):
     )
 
 
-@pytest.mark.parametrize("overrides", [(), ROUGH], ids=["as told", "quadratic drag and tether"])
-def test_it_tracks_the_excitation(overrides):
+@pytest.mark.parametrize("overrides", [(), ROUGH], ids=["as in the file", "quadratic drag and tether"])
+def test_thruster_vehicle_follows_the_excitation(overrides):
     run = swim("excite", 0, 286.0, *overrides)
     assert rms(off_m(run, "want")) < 0.03 and rms(off_deg(run, "want")) < 2.0
     reached = np.ptp(run["x_m"]), np.ptp(run["y_m"]), np.ptp(run["depth_m"])
@@ -80,7 +80,7 @@ def test_it_tracks_the_excitation(overrides):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_its_filter_knows_how_well_it_knows(seed):
+def test_pose_estimator_has_consistent_innovations(seed):
     run = swim("excite", seed, 120.0)
     for name in NAMES:
         nis = run[f"nis_{name}"]
@@ -90,7 +90,7 @@ def test_its_filter_knows_how_well_it_knows(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("scenario", ["station", "excite"])
-def test_five_seconds_without_a_camera_cost_less_than_15_cm(scenario, seed):
+def test_position_error_is_below_15_cm_after_5_s_without_camera(scenario, seed):
     run = swim(scenario, seed, 40.0, CURRENT, *BLIND)
     blind = run["nis_x"][round(50 * 20.2) : round(50 * 24.8)]
     assert np.isnan(blind).all()
@@ -103,7 +103,7 @@ LIFTS = ("lift_port", "lift_starboard", "lift_fore")
 
 @pytest.mark.parametrize("current", [CURRENT, STRONG], ids=["weak", "strong"])
 @pytest.mark.parametrize("thruster", LEVEL + LIFTS)
-def test_one_dead_thruster_is_found_by_its_turns_and_station_is_kept_to_centimetres(thruster, current):
+def test_dead_thruster_is_found_by_its_rpm_and_position_is_held(thruster, current):
     run = swim("station", 0, 60.0, current, f"plant.actuator.{thruster}.dead_from_s=15.0")
     assert np.abs(run[f"{thruster}_n"][50 * 20 :]).max() < 1e-9
     found_s = np.argmax(run["found"] > 0) / 50 - 15.0
@@ -115,7 +115,7 @@ def test_one_dead_thruster_is_found_by_its_turns_and_station_is_kept_to_centimet
     assert tilt_deg < (2.0 if thruster in LEVEL else 6.0)  # two lifts hold no attitude, but the depth
 
 
-def test_a_thruster_that_turns_again_is_used_again():
+def test_thruster_is_used_again_when_it_turns_again():
     vehicle = open_vehicle("rov", [STRONG])
     simulation = Simulation(vehicle, "station", 0)
     loop, body = simulation.instances[0].loop, simulation.instances[0].body
@@ -132,7 +132,7 @@ def test_a_thruster_that_turns_again_is_used_again():
     assert not any(loop.state.not_following) and abs(loop.state.commands[2]) > 0
 
 
-def test_sticks_command_speeds_and_what_is_let_go_is_held():
+def test_stick_commands_a_speed_and_holds_when_released():
     run = swim("sticks", 0, 40.0)
     at = lambda s: round(50 * s)  # noqa: E731
     assert run["surge_m_s"][at(8.5)] == pytest.approx(0.3, abs=0.03)
@@ -142,13 +142,13 @@ def test_sticks_command_speeds_and_what_is_let_go_is_held():
     assert np.ptp(run["depth_m"][: at(21.5)]) < 0.03 < run["depth_m"][at(24.5)] - run["depth_m"][at(21.5)]
 
 
-def test_a_pilot_flies_all_over_the_tank_and_hits_nothing():
+def test_simulated_pilot_flies_through_the_tank_without_contact():
     run = swim("joystick", 1, 120.0)
     assert np.ptp(run["x_m"]) > 2.0 and np.ptp(run["y_m"]) > 1.0 and np.ptp(run["depth_m"]) > 0.4
     assert rms(off_m(run, "want")) < 0.05
 
 
-def test_it_moves_nothing_while_it_does_not_know_where_it_is_and_goes_up_after_a_second():
+def test_unknown_position_rests_thrusters_then_surfaces_the_vehicle():
     blind = tuple(f"plant.sensor.x.{key}" for key in ("drop_from_s=0.0", "drop_for_s=8.0"))
     run = swim("station", 0, 6.0, *blind)
     forces = np.array([run[name] for name in run if name.endswith("_n")])

@@ -10,21 +10,21 @@ SEEDS = range(20)
 BLIND = ["guidance.weights.near=0", "guidance.weights.touch=0"]  # sees, and does not care
 
 
-def test_speed_and_turn_rate_follow_the_published_curves_within_one_per_cent(caudal):
+def test_speed_and_turn_rate_are_within_1_percent_of_published_curves(caudal):
     result = caudal.json("run", "fish", "--scenario", "figures")
     assert len(result["speeds"]) == len(result["turn_rates"]) == 4
     assert result["speed_error_max"] <= 0.01, result["speeds"]
     assert result["turn_rate_error_max"] <= 0.01, result["turn_rates"]
 
 
-def test_the_published_curves_hold_for_the_look_up_table_too(caudal):
+def test_look_up_table_follows_the_published_curves_too(caudal):
     result = caudal.json("run", "fish", "--scenario", "figures", "--set", "gait.source=table")
     assert result["speed_error_max"] <= 0.01, result["speeds"]
     assert result["turn_rate_error_max"] <= 0.01, result["turn_rates"]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_three_swim_among_two_cylinders_and_touch_nothing(seed):
+def test_three_vehicles_among_two_cylinders_touch_nothing(seed):
     simulation = swim("fish", "pool", seed, seconds=60)
     assert len(simulation.instances) == 3 and len(simulation.world.spec.cylinders) == 2
     assert simulation.world.collisions == 0
@@ -49,20 +49,20 @@ def swim(vehicle, scenario, seed, seconds, overrides=()):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_path_is_tracked_and_a_target_pursued(caudal, seed):
+def test_track_and_pursue_scenarios_meet_their_errors(caudal, seed):
     tracked = caudal.json("run", "fish", "--scenario", "track", "--seed", seed)
     assert tracked["track_error_rms_m"] <= 0.02 and tracked["collisions"] == 0
     pursued = caudal.json("run", "fish", "--scenario", "pursue", "--seed", seed)
     assert pursued["pursuit_error_rms_m"] <= 0.03 and pursued["collisions"] == 0
 
 
-def test_without_guidance_the_same_swimmer_does_collide():
+def test_same_vehicle_collides_without_guidance():
     """The pool test can fail: a controller that looks at nothing hits a wall."""
     simulation = swim("fish", "pool", 0, 60, overrides=BLIND)
     assert simulation.world.collisions > 0
 
 
-def test_nothing_moves_before_arming():
+def test_vehicle_does_not_move_before_arming():
     simulation = Simulation(open_vehicle("fish"), "pool", 0)
     before = [instance.body.truth() for instance in simulation.instances]
     for _ in range(300):
@@ -72,7 +72,7 @@ def test_nothing_moves_before_arming():
         assert instance.body.truth() == was
 
 
-def test_the_bumper_makes_it_back_off():
+def test_bumper_makes_the_vehicle_back_off():
     """Head-on at a wall and blind: it touches, reverses its wave, and comes away from the wall."""
     start = "world.lone.start=[{ x_m = 3.6, y_m = 1.5, heading_deg = 0.0 }]"
     simulation = Simulation(open_vehicle("fish", [start, *BLIND, "scenario.pool.world=lone"]), "pool", 0)
@@ -88,7 +88,7 @@ def test_the_bumper_makes_it_back_off():
 
 
 @pytest.mark.parametrize("scenario", ["pool", "cruise"])
-def test_another_vehicle_swims_records_and_replays_without_a_line_of_code(caudal, scenario):
+def test_another_vehicle_file_runs_records_and_replays(caudal, scenario):
     assert caudal("check", EEL).returncode == 0
     result = caudal.json("run", EEL, "--scenario", scenario, "--log", "eel.mcap")
     assert result["simulated_s"] == 30 and result["collisions"] == 0 and result["mean_speed_m_s"] > 0.15
@@ -96,7 +96,7 @@ def test_another_vehicle_swims_records_and_replays_without_a_line_of_code(caudal
     assert done.returncode == 0 and "identical: 6000 ticks, 18000 commands" in done.stdout
 
 
-def test_the_thruster_of_the_second_vehicle_pushes_it(caudal):
+def test_thruster_of_another_vehicle_file_moves_it(caudal):
     pushed = caudal.json("run", EEL, "--scenario", "cruise")
     alone = caudal.json("run", EEL, "--scenario", "cruise", "--set", "scenario.cruise.rows.2.hold={jet=0.0}")
     assert pushed["vehicles"][0]["top_speed_m_s"] > 1.2 * alone["vehicles"][0]["top_speed_m_s"]

@@ -279,7 +279,7 @@ def test_driven_rod_has_the_given_length(loop):
         assert abs(length_m - motion[2 * n, 0, 0]) < ENOUGH_M
 
 
-# The door.
+# The public interface.
 LOOP = """
 [[plant.tree.body]]
 name = "head"

@@ -129,7 +129,7 @@ def test_plate_glides_at_the_speed_that_balances_its_weight():
         speed = np.sqrt(
             weight_n * np.cos(pitch) / (pressure * slim["cn"] * np.sin(np.pi / 2 * a / np.radians(25)))
         )
-        # The nose is down by the pitch and the plate sinks through its own plane besides.
+        # The nose is down by the pitch and the plate sinks through its own plane too.
         assert x[7] == pytest.approx(speed * np.cos(a), rel=1e-6)
         assert x[9] == pytest.approx(-speed * np.sin(a), rel=1e-6)
         vertical = (rotation_matrix(x[3:7]) @ x[7:10])[2]

@@ -112,9 +112,9 @@ def test_ray_swims_forward_backward_or_stays_with_the_waves_direction(swimmer, h
 
 
 def swum_without(swimmer: Model, mass_of: Model, lag_rad: float) -> float:
-    """Speed of a build whose accelerations meet mass_of's mass matrix, and whose forces are all the swimmer's.
+    """Speed of a build whose accelerations meet mass_of's mass matrix, and whose forces are all the vehicle's.
 
-    What its inertia lacks against the swimmer's is given as a force, step by step.
+    What its inertia lacks against the vehicle's is given as a force, step by step.
     """
     steps, dt_s = 8000, 0.001
     motion, x = beat(swimmer, steps, dt_s, lag_rad), under_water(swimmer)

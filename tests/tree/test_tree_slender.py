@@ -247,7 +247,7 @@ def test_chain_swims_forward_with_a_wave_to_the_tail_and_backward_with_the_rever
 
 
 def everything(seed: int, count: int) -> dict:
-    """A random tree across the surface with all that water does on every body, but for lag."""
+    """A random tree across the surface with all that water does on every body, without lag."""
     tables, rng = (
         add_water(random_tables(seed, count, ["revolute", "spherical", "fixed"]), seed),
         np.random.default_rng(seed),
@@ -269,7 +269,7 @@ def test_energy_never_grows_with_all_forces_of_still_water(seed):
     assert energy[-1] < energy[0]
 
 
-def test_error_shrinks_with_the_step_with_everything_on():
+def test_error_falls_with_the_step_with_everything_on():
     model = model_of(everything(11, 5))
     x = random_state(model, np.random.default_rng(11), 0.2)
     ends = [model.rollout(x, n, 0.4 / n, every=n)[-1] for n in (200, 400, 6400)]

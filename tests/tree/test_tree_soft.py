@@ -10,7 +10,7 @@ PARTS = [("prismatic", [1, 0, 0]), ("revolute", [0, 1, 0]), ("revolute", [0, 0, 
 
 
 def chain(rng: np.random.Generator) -> dict:
-    """Three modules; between two of them four joints at one place, whose bodies but for one have no mass."""
+    """Three modules; between two of them four joints at one place, of whose bodies only one has mass."""
     bodies = []
     for m in range(3):
         module = {"name": f"m{m}", "mass_kg": 12.0, "com_m": rng.uniform(-0.1, 0.3, 3).tolist()}

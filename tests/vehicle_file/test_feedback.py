@@ -7,7 +7,12 @@ from caudal.tools.config.vehicle import open_vehicle
 from tests.conftest import ROOT
 
 WRONG = [
-    ("fish", "actuator.tail_1.feedback=nobody", "actuator.tail_1.feedback", 'there is no sensor "nobody"'),
+    (
+        "fish",
+        "actuator.tail_1.feedback=absent_one",
+        "actuator.tail_1.feedback",
+        'there is no sensor "absent_one"',
+    ),
     ("fish", "actuator.tail_1.feedback=depth", "actuator.tail_1.feedback", 'reads m; name one of unit "rad"'),
     ("fish", "actuator.tail_1.feedback=''", "actuator.tail_1.lag_s", "needs feedback"),
     ("fish", "actuator.tail_1.off_rad=0", "actuator.tail_1.off_rad", "0"),
@@ -33,7 +38,7 @@ def test_wrong_feedback_is_reported_in_one_sentence(capsys, vehicle, override, k
     assert said.count("\n") == 1 and key in said and words in said, said
 
 
-def test_a_thruster_with_feedback_needs_turn_n_s2(capsys, tmp_path):
+def test_thruster_with_feedback_needs_turn_n_s2(capsys, tmp_path):
     text = (ROOT / "onboard" / "vehicles" / "rov.toml").read_text()
     (tmp_path / "rov.toml").write_text(text.replace("turn_n_s2 = [0.014, 0.011]\n", "", 1))
     assert main(["check", str(tmp_path / "rov.toml")]) == 2

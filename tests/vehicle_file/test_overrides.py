@@ -24,7 +24,7 @@ from tests.vehicle_file.tables import (
 )
 
 
-def test_an_override_changes_a_key_in_tables_and_in_lists():
+def test_override_changes_a_key_in_tables_and_in_lists():
     file = sound(
         "gait.frequency_hz=1.5", "gait.source=table", "plant.link.1.mount_m.2=0.4", "gait.label = a b "
     )
@@ -52,13 +52,13 @@ def test_an_override_changes_a_key_in_tables_and_in_lists():
         ("gait.frequency_hz.x.y=1", "gait.frequency_hz is 2, which has no keys."),
     ],
 )
-def test_an_override_that_finds_no_place_says_what_is_there(override, expected):
+def test_override_of_an_unknown_key_names_the_known_ones(override, expected):
     with pytest.raises(VehicleFileError) as caught:
         sound(override)
     assert str(caught.value) == f"fish.toml: --set {override}: {expected}"
 
 
-def test_an_error_at_an_overridden_key_says_that_it_came_from_the_command_line():
+def test_error_at_an_overridden_key_names_the_command_line():
     assert sentence(SOUND, "gait", Gait, "gait.frequency_hz=20") == (
         "fish.toml: gait.frequency_hz (from --set) is 20; allowed is more than 0 and at most 10 Hz."
     )
@@ -71,7 +71,7 @@ def test_an_error_at_an_overridden_key_says_that_it_came_from_the_command_line()
     assert "--set" not in sentence(SOUND + "x = 1", "plant", Plant, "gait.frequency_hz=1")
 
 
-def test_the_digest_ignores_layout_comments_and_order_but_no_value():
+def test_digest_ignores_layout_comments_and_order_but_no_value():
     base = VehicleFile.parse("[a]\nx = 1\ny = 'z'\n[b]\nd = 2020-01-01\n", "one.toml").digest()
     same = '# another\n[b]\nd = 2020-01-01\n[a]\ny = "z" # why\nx    = 1.0\n'
     assert VehicleFile.parse(same, "two.toml").digest() == base
@@ -165,7 +165,7 @@ def test_any_override_either_applies_or_is_refused_in_one_sentence(override):
 
 
 @given(value=values)
-def test_an_override_sets_exactly_the_value_it_states_and_is_kept_for_a_log(value):
+def test_override_sets_exactly_its_value_and_is_stored_for_a_log(value):
     file = sound(f"gait.label={toml(value)}")
     in_file = VehicleFile.parse(f"x = {toml(value)}", "x.toml")
     assert repr(file.tables["gait"]["label"]) == repr(in_file.tables["x"])

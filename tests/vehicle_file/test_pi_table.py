@@ -42,7 +42,7 @@ def test_what_does_not_fit_is_one_sentence(capsys, override, key, words):
     assert key in said and words in said, said
 
 
-def test_a_sensor_without_a_place_is_named(capsys, tmp_path):
+def test_sensor_without_a_chip_is_named(capsys, tmp_path):
     from caudal.onboard.vehicles import find
 
     with open(find("snake")) as file:

@@ -31,7 +31,7 @@ from tests.vehicle_file.tables import (
 from tests.waiting import LIMIT_S
 
 
-def test_a_sound_file_reads_into_its_structs_with_defaults_filled_in():
+def test_sound_file_reads_into_its_structs_with_defaults_filled_in():
     file = sound()
     gait = file.read("gait", Gait)
     assert gait == Gait(frequency_hz=2.0, amplitude_rad={"tail_1": 0.2})
@@ -43,7 +43,7 @@ def test_a_sound_file_reads_into_its_structs_with_defaults_filled_in():
     assert file.text == SOUND and file.label == "fish.toml" and file.overrides == []
 
 
-def test_a_table_that_is_not_there_reads_as_empty_only_if_it_may_be_empty():
+def test_table_that_is_not_there_reads_as_empty_only_if_it_may_be_empty():
     file = sound()
     assert file.read("battery", Battery) == Battery()
     assert file.read("sensor", Actuators) == {}
@@ -87,7 +87,7 @@ def test_a_table_that_is_not_there_reads_as_empty_only_if_it_may_be_empty():
         ),
     ],
 )
-def test_an_error_names_the_key_what_was_found_and_what_is_allowed(line, expected):
+def test_error_names_the_key_what_was_found_and_what_is_allowed(line, expected):
     assert in_servo(line) == f"fish.toml: {expected}"
 
 
@@ -114,11 +114,11 @@ def test_an_error_names_the_key_what_was_found_and_what_is_allowed(line, expecte
          "amplitude_rad, lead-in, label, burst."),
     ],
 )  # fmt: skip
-def test_choices_names_texts_and_inner_tables_are_held_against_the_schema(line, expected):
+def test_choices_names_texts_and_inner_tables_are_checked_by_the_schema(line, expected):
     assert in_gait(line) == f"fish.toml: {expected}"
 
 
-def test_the_tag_of_a_table_chooses_its_keys():
+def test_tag_of_a_table_chooses_its_keys():
     def actuator(line: str) -> str:
         return sentence(f"[actuator.a]\n{line}", "actuator", Actuators).removeprefix("fish.toml: actuator.a")
 
@@ -162,20 +162,20 @@ def test_entries_of_a_list_of_tables_are_counted_from_0():
     )
 
 
-def test_the_first_problem_in_the_file_is_the_one_reported():
+def test_first_problem_in_the_file_is_the_one_reported():
     both = ["frequency_hz = 90", 'source = "tabel"']
     assert "frequency_hz" in sentence("[gait]\n" + "\n".join(both), "gait", Gait)
     assert "gait.source" in sentence("[gait]\n" + "\n".join(reversed(both)), "gait", Gait)
 
 
-def test_a_required_key_is_described_by_its_note():
+def test_required_key_is_described_by_its_note():
     assert sentence("[gait]", "gait", Gait) == (
         "fish.toml: gait has no frequency_hz, which is required "
         "(a number, more than 0 and at most 10 Hz: tail beats a second)."
     )
 
 
-def test_a_note_on_a_member_of_a_union_is_kept():
+def test_note_on_a_member_of_a_union_is_printed():
     class Tether(Table):
         reel: Annotated[Valve, Meta(description="the valve of the reel")]
         length_m: Annotated[float, Meta(gt=0, description="paid out")] | None
@@ -191,7 +191,7 @@ def test_a_note_on_a_member_of_a_union_is_kept():
     )
 
 
-def test_a_unit_is_claimed_only_where_the_key_states_one():
+def test_unit_is_printed_only_if_the_key_has_one():
     def allowed(key: str) -> str:
         kind = msgspec.defstruct("Kind", [(key, Annotated[float, Meta(ge=0)])])
         return sentence(f"x.{key} = -1", "x", kind).partition("allowed is at least 0")[2]
@@ -203,13 +203,13 @@ def test_a_unit_is_claimed_only_where_the_key_states_one():
     assert allowed("s") == "."
 
 
-def test_a_rule_between_keys_of_one_table_is_reported_at_that_table():
+def test_rule_between_keys_of_one_table_is_reported_at_that_table():
     text = "[pack.main]\nfull_v = 5"
     expected = "fish.toml: pack.main: full_v is 5 V, which is not above empty_v."
     assert sentence(text, "pack", dict[str, Battery]) == expected
 
 
-def test_a_package_reports_its_own_cross_checks_in_the_same_form():
+def test_package_reports_its_own_checks_in_the_same_form():
     problem = sound("actuator.tail_1.port=3").error("actuator.tail_1.port", "3 is taken by tail_2")
     assert str(problem) == "fish.toml: actuator.tail_1.port (from --set): 3 is taken by tail_2."
     assert (
@@ -218,7 +218,7 @@ def test_a_package_reports_its_own_cross_checks_in_the_same_form():
     )
 
 
-def test_a_table_that_belongs_to_nobody_is_refused_with_the_nearest_name():
+def test_unknown_table_is_refused_with_the_nearest_name():
     sound().expect_tables(["gait", "actuator", "plant", "loop"])
     with pytest.raises(VehicleFileError) as caught:
         sound().expect_tables(["gate", "actuator", "plant"])
@@ -268,7 +268,7 @@ def test_a_table_that_belongs_to_nobody_is_refused_with_the_nearest_name():
         (".".join("a" * 2000) + " = 1", f"a.a is nested more than {DEEPEST} levels deep; make it flatter."),
     ],
 )
-def test_text_that_is_not_toml_is_reported_with_its_place_in_plain_words(text, expected):
+def test_text_that_is_not_toml_is_reported_with_its_position(text, expected):
     with pytest.raises(VehicleFileError) as caught:
         VehicleFile.parse(text, "fish.toml")
     assert str(caught.value).startswith(f"fish.toml: {expected}")
@@ -280,7 +280,7 @@ def test_brackets_without_end_are_an_error_and_not_a_crash():
 
 
 @pytest.mark.parametrize("cut", range(1, len(SOUND), 7))
-def test_a_file_cut_off_anywhere_opens_or_says_where_it_ends(cut):
+def test_truncated_file_opens_or_reports_its_end(cut):
     try:
         VehicleFile.parse(SOUND[:cut], "fish.toml")
     except VehicleFileError as problem:
@@ -288,13 +288,13 @@ def test_a_file_cut_off_anywhere_opens_or_says_where_it_ends(cut):
         assert f"line {len(lines)}, " in str(problem) or "is empty" in str(problem)
 
 
-def test_a_file_without_a_table_is_called_empty(tmp_path):
+def test_file_without_a_table_is_called_empty(tmp_path):
     for text in ("", " \n\n", "# only a comment\n"):
         (tmp_path / "x.toml").write_text(text)
         assert not_opened(tmp_path / "x.toml") == " is empty; copy a vehicle file that works and change that."
 
 
-def test_a_file_that_cannot_be_opened_says_why_and_what_to_do(tmp_path, monkeypatch):
+def test_file_that_cannot_be_opened_is_reported_with_a_hint(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "eel.toml").write_text(SOUND)
     assert not_opened("eel.tml") == " does not exist; did you mean eel.toml?"
@@ -311,11 +311,11 @@ def test_a_file_that_cannot_be_opened_says_why_and_what_to_do(tmp_path, monkeypa
     assert not_opened("video.toml").startswith(" cannot be read (larger than 4 MiB")
 
 
-def test_a_file_that_this_user_may_not_read_says_so(tmp_path):
+def test_file_without_read_permission_is_reported(tmp_path):
     path = tmp_path / "secret.toml"
     path.write_text(SOUND)
     path.chmod(0)
-    # Root may read everything, so the reader is run by nobody (65534).
+    # Root may read everything, so the reader is run by user 65534 (nobody).
     program = (
         "import os, sys\n"
         "from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError\n"
@@ -335,7 +335,7 @@ def test_a_file_that_this_user_may_not_read_says_so(tmp_path):
     assert done.stdout.strip() == expected
 
 
-def test_a_file_keeps_its_exact_text_with_byte_order_mark_and_line_ends(tmp_path):
+def test_file_keeps_its_exact_text_with_byte_order_mark_and_line_ends(tmp_path):
     content = ("\ufeff" + SOUND.replace("\n", "\r\n")).encode()
     (tmp_path / "windows.toml").write_bytes(content)
     file = VehicleFile.open(tmp_path / "windows.toml")

@@ -57,7 +57,7 @@ class Seen:
             close.first.click()
 
     def wait(self, expression: str) -> None:
-        self.page.wait_for_function(expression, polling=250)  # not per picture: pictures are slow here
+        self.page.wait_for_function(expression, polling=250)  # not per frame: frames are slow here
 
     def text(self, name: str) -> str:
         return self.page.locator(f"[data-cd={name}]").first.inner_text()

@@ -1,11 +1,10 @@
-"""How late ticks begin with a view looking on and without one, in one run: `python -m tests.view.lateness [SECONDS]`.
+"""How late ticks begin with a connected view and without one, in one run: `python -m tests.view.lateness [SECONDS]`.
 
-A fleet of fish free-running by the clock, its loop first in line as on a vehicle; a real `caudal view` and a real
-browser look on in every other stretch of the run, so that whatever else the machine does meets both alike. Updates are
-those that the browser was sent: what the view wrote to its socket. It ends with 1 if a promise is not kept.
+Fish free-running in real time, the loop with priority as on a vehicle; a real `caudal view` and a real browser are
+connected in every other part of the run, so that other load of the machine affects both parts alike. Updates are
+those that the browser was sent: what the view wrote to its socket. It exits with 1 if a limit is exceeded.
 """
 
-import argparse
 import subprocess
 import sys
 import tempfile
@@ -20,10 +19,9 @@ from caudal.onboard.core.clock import RealClock
 from caudal.onboard.host import realtime
 from caudal.onboard.log.recorder import Recorder
 from caudal.onboard.log.stream import StreamServer
+from caudal.onboard.run.recording import about_run
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.simulate.simulation import Simulation
-from caudal.tools.vehicle_run.live_view import helms_of
-from caudal.tools.vehicle_run.recording import about_run
 from caudal.tools.view.headless_browser import HeadlessBrowser
 
 STRETCH_S = 10.0
@@ -63,7 +61,7 @@ def main(seconds: float, vehicles: int) -> int:
     vehicle, name, _ = open_scenario(
         "fish", [f"world.pool.vehicles={vehicles}", "world.pool.start_clearance_m=0.1"], "pool"
     )
-    about = about_run(argparse.Namespace(seed=0, realtime=True), vehicle, name, "sim")
+    about = about_run(vehicle, name, "sim", realtime=True)
     late: dict[bool, list[int]] = {True: [], False: []}
     updates: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -71,8 +69,8 @@ def main(seconds: float, vehicles: int) -> int:
         live = StreamServer(recorder, about, ("127.0.0.1", 0))
         simulation = Simulation(vehicle, name, 0)
         simulation.record(live)
-        for whose, send in helms_of(simulation.instances).items():
-            live.add_vehicle(whose, send)
+        for session in simulation.sessions:
+            live.add_vehicle(session.name, session.loop.send)
         live.start()
         simulation.arm()
         simulation.step()
@@ -123,13 +121,13 @@ def main(seconds: float, vehicles: int) -> int:
     for looked_at, ticks in late.items():
         p50, p99 = np.percentile(ticks, [50, 99])
         print(
-            f"{'looked at' if looked_at else 'alone':10} {len(ticks)} ticks, late p50 {p50:.0f} us, p99 {p99:.0f} us"
+            f"{'viewed' if looked_at else 'alone':10} {len(ticks)} ticks, late p50 {p50:.0f} us, p99 {p99:.0f} us"
         )
     ratio = np.percentile(late[True], 99) / np.percentile(late[False], 99)
     print(f"p99 ratio {ratio:.2f}; {vehicles} vehicles, {min(updates):.1f} updates a second at least")
     kept = ratio <= RATIO and min(updates) >= UPDATES
     if not kept:
-        print(f"not kept: a ratio of {RATIO} at most, {UPDATES:g} updates a second at least")
+        print(f"limits: a ratio of {RATIO} at most, {UPDATES:g} updates a second at least")
     return 0 if kept else 1
 
 

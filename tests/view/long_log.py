@@ -1,7 +1,7 @@
 """How long a ten-minute log takes to open, and to show another instant: `python -m tests.view.long_log [LOG]`.
 
 Without a LOG it swims one first. Opening is from the command to a page that shows the vehicle's state in a browser that
-already runs; a scrub is from a number typed beside the slider to that instant's state in the page.
+already runs; a scrub is from a number typed next to the slider to that instant's state in the page.
 """
 
 import random
@@ -54,7 +54,7 @@ def main(log: Path) -> int:
     print("scrubs: " + ", ".join(f"{s:.2f}" for s in took_s) + " s")
     kept = statistics.median(opened_s) < OPEN_S and statistics.median(took_s) < SCRUB_S
     if not kept:
-        print(f"not kept: in the median open in {OPEN_S:g} s, scrub in {SCRUB_S:g} s")
+        print(f"limits, as medians: open in {OPEN_S:g} s, scrub in {SCRUB_S:g} s")
     return 0 if kept else 1
 
 

@@ -14,8 +14,8 @@ from caudal.onboard.log.stream import LARGEST_COMMAND_BYTES, StreamServer, packe
 from caudal.tools.common.output import UsageError
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.log.live_run import LiveSource
+from caudal.tools.simulate.on_request_faults import on_request
 from caudal.tools.simulate.simulation import Simulation
-from caudal.tools.vehicle_run.live_view import rehearsed
 from tests.waiting import LIMIT_S, wait_for
 
 FIELDS = [("float64", "x_m"), ("float64", "y_m"), ("float64", "depth_m")]
@@ -70,7 +70,7 @@ def test_stream_is_not_delayed_by_a_client_that_never_reads(live):
             time.sleep(0.002)
         wait_for(lambda: source.updates and source.newest.rows["/eel_1/truth"][0] == 299.0)
         assert max(len(viewer.unsent) for viewer in live._viewers) < 200_000, (
-            "what a slow client misses was kept"
+            "what a slow client misses was stored"
         )
         source.close()
 
@@ -250,7 +250,7 @@ def test_stream_can_inject_and_clear_faults_of_the_recorder(tmp_path):
     recorder = Recorder(tmp_path / "log.mcap", {}, lossless=True)
     live = StreamServer(recorder, {"vehicle": "rov"}, ("127.0.0.1", 0))
     simulation.record(live)
-    rehearse = rehearsed(simulation)
+    rehearse = on_request(simulation)
     for text in ("silent:depth", "fails:recorder"):
         assert rehearse("rov_1", text) is None
     simulation.step()

@@ -1,6 +1,5 @@
 """`caudal view` in a real browser: what a user sees, and what its controls do to a vehicle."""
 
-import argparse
 import io
 from urllib.parse import urlsplit
 
@@ -12,11 +11,11 @@ from PIL import Image
 from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
 from caudal.onboard.log.stream import StreamServer
+from caudal.onboard.run.recording import about_run
 from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.simulate.on_request_faults import on_request
 from caudal.tools.simulate.simulation import Simulation
-from caudal.tools.vehicle_run.live_view import helms_of, rehearsed
-from caudal.tools.vehicle_run.recording import about_run
 from tests.view.conftest import SteppedSimulation
 
 
@@ -28,7 +27,7 @@ def log(tmp_path_factory):
 
 
 def changed(one: bytes, other: bytes) -> float:
-    """Returns the share of pixels that differ clearly, in the part of two pictures that no panel covers."""
+    """Returns the share of pixels that differ clearly, in the part of two screenshots that no panel covers."""
     a, b = (
         np.asarray(Image.open(io.BytesIO(picture)).convert("RGB")).astype(int) for picture in (one, other)
     )
@@ -60,7 +59,7 @@ def test_log_plays_and_scrubs_and_the_page_loads_nothing_from_elsewhere(view, lo
             break
         seen.page.wait_for_timeout(500)
     else:
-        pytest.fail("the picture did not change")
+        pytest.fail("the view did not change")
     seen.press("Play")
     seen.wait("+document.querySelector('[data-cd=time]').innerText > 11.6")
     foreign = {urlsplit(url).netloc for url in seen.requests if urlsplit(url).scheme not in ("data", "blob")}
@@ -114,14 +113,14 @@ def test_interrupted_video_leaves_no_file_and_exits_with_130(chromium, log, tmp_
 def test_control_panel_changes_the_controller_and_injects_a_fault(view, tmp_path):
     vehicle, name, _ = open_scenario("fish", ["world.open.vehicles=1"], "cruise")
     path = tmp_path / "steered.mcap"
-    about = about_run(argparse.Namespace(seed=0, realtime=True), vehicle, name, "sim")
+    about = about_run(vehicle, name, "sim", realtime=True)
     recorder = Recorder(path, about, lossless=True)
     live = StreamServer(recorder, about, ("127.0.0.1", 0))
     simulation = Simulation(vehicle, name, 0)
     simulation.record(live)
-    for whose, send in helms_of(simulation.instances).items():
-        live.add_vehicle(whose, send)
-    live.inject = rehearsed(simulation)
+    for session in simulation.sessions:
+        live.add_vehicle(session.name, session.loop.send)
+    live.inject = on_request(simulation)
     live.start()
     stepped = SteppedSimulation(simulation, live)
     state = simulation.instances[0].loop.state

@@ -125,8 +125,8 @@ def test_page_for_other_machines_has_controls_only_with_allow_control(monkeypatc
     assert "open" in called and ("add_control_panel" in called) == controls
 
 
-def on_picture(points, position, at, aspect):
-    """Returns the points in the picture (point, 2), from -1 to 1 to the right and up."""
+def in_frame(points, position, at, aspect):
+    """Returns the points in the frame (point, 2), from -1 to 1 to the right and up."""
     back = (position - at) / np.linalg.norm(position - at)
     right = np.cross([0.0, 0.0, 1.0], back)
     right /= np.linalg.norm(right)
@@ -137,14 +137,14 @@ def on_picture(points, position, at, aspect):
 
 @pytest.mark.parametrize(("vehicle", "scenario"), [("fish", "pool"), ("rov", "station"), ("hybrid", "mode1")])
 @pytest.mark.parametrize("aspect", [0.6, 16 / 9])
-def test_frame_fits_the_whole_vehicle_into_the_picture(logs, page, vehicle, scenario, aspect):
+def test_camera_frames_the_whole_vehicle(logs, page, vehicle, scenario, aspect):
     recorded = logs(vehicle, scenario, 1.0)
     scene = page(recorded).scene
     snapshot = recorded.at(1.0)
     scene.show(snapshot)
     meshes = scene.vehicles[f"{vehicle}_1"].meshes
     points = meshes.points(scene.run.pose(snapshot, f"{vehicle}_1", meshes.skeleton))
-    pixels = on_picture(points, *scene.frame(snapshot, aspect, 0.8), aspect)
+    pixels = in_frame(points, *scene.frame(snapshot, aspect, 0.8), aspect)
     assert np.abs(pixels).max() == pytest.approx(0.8, abs=0.02)
     assert np.abs(pixels.min(axis=0) + pixels.max(axis=0)).max() < 0.04, "not in the centre"
 

@@ -1,6 +1,5 @@
 """Forces of the water in a view: those of the plant, within the accuracy of velocities from recorded rows."""
 
-import argparse
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -9,11 +8,11 @@ import numpy as np
 import pytest
 
 from caudal.onboard.log.recorder import Recorder
+from caudal.onboard.run.recording import about_run
 from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.log.recorded_run import RecordedRun, Run
 from caudal.tools.simulate.simulation import Simulation
-from caudal.tools.vehicle_run.recording import about_run
 from caudal.tools.view.page import Page, serve, stop
 from caudal.tools.view.water_forces import WaterForces, rounded_up, slopes_at
 
@@ -38,7 +37,7 @@ def simulated(tmp_path_factory):
             return made[name]
         vehicle, scenario, _ = open_scenario(name, [], RUNS[name])
         path, states = folder / f"{name}.mcap", []
-        about = about_run(argparse.Namespace(seed=0, realtime=False), vehicle, scenario, "sim")
+        about = about_run(vehicle, scenario, "sim")
         simulation = Simulation(vehicle, scenario, 0)
         with Recorder(path, about, lossless=True) as recorder:
             simulation.record(recorder)

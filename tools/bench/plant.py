@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from caudal.hal.errors import CaudalError
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard import vehicles
 from caudal.sim_plant.tables.tree import TreeSpec, with_buoyancy_only
@@ -100,7 +101,7 @@ def cost(model: Model, progress: Callable[[int], None]) -> dict[str, Any]:
         try:
             works[name] = make()
             works[name]()  # compiles, and raises if it cannot be timed
-        except (PlantDiverged, InvalidRun, output.UsageError) as error:
+        except (PlantDiverged, InvalidRun, CaudalError) as error:
             output.note(f"{name}: {error}")
             works.pop(name, None)
         except ModuleNotFoundError as error:

@@ -5,8 +5,8 @@ from typing import Any
 
 from caudal.onboard.host import realtime
 from caudal.onboard.link.controller import Controller
+from caudal.onboard.run.config import open_controlled
 from caudal.tools.hil.reconnecting_port import ReconnectingPort
-from caudal.tools.vehicle_run.config import open_controlled
 
 
 class TimedPort:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from caudal.onboard.log.recorder import Recorder
+from caudal.onboard.run.recording import VERSION
 from caudal.sim_plant.tree.model import PlantDiverged
 from caudal.tools.campaign.chip_invariants import immune
 from caudal.tools.campaign.invariant_check import InvariantCheck
-from caudal.tools.common.version import VERSION
 from caudal.tools.config.vehicle import Vehicle, open_scenario
 from caudal.tools.faults.kinds import (
     FOREVER_S,
@@ -27,6 +27,7 @@ from caudal.tools.faults.kinds import (
     range_of,
     read_fault,
 )
+from caudal.tools.hil.in_process_wire import WiredVehicle
 from caudal.tools.simulate.simulation import Simulation
 
 SECONDS = 6.0  # of a run, by default
@@ -112,7 +113,7 @@ def simulation_for(vehicle: Vehicle, scenario: str, seed: int, faults: list[Faul
         from caudal.tools.simulate.emulated_run import emulated_simulation
 
         return emulated_simulation(vehicle, scenario, seed, faults)
-    return Simulation(vehicle, scenario, seed, faults=faults)
+    return Simulation(vehicle, scenario, seed, faults=faults, on_link=WiredVehicle)
 
 
 def _about(vehicle: Vehicle, case: Case) -> dict[str, str]:

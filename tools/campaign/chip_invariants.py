@@ -12,7 +12,8 @@ from caudal.hal.tables.types import tag_of
 from caudal.tools.campaign.invariants import Violations
 from caudal.tools.config.vehicle import Vehicle
 from caudal.tools.faults.kinds import Fault
-from caudal.tools.simulate.emulated_run import OnChips, chips_of
+from caudal.tools.simulate.emulated_run import chips_of
+from caudal.tools.simulate.simulation import SimSession
 
 RECOVERY_S = 4.0  # of run after a fault's end: a hung bus takes 1.02 s more, an inertial unit's reset 0.65 s
 NOTICE_S = 0.3  # readings that were on their way, and a conversion
@@ -32,7 +33,7 @@ def immune(vehicle: Vehicle, kind: str, target: str) -> bool:
 class ChipInvariants:
     """Checks a vehicle on emulated chips while one of them is faulty."""
 
-    def __init__(self, vehicle: Vehicle, instance: OnChips, fault: Fault) -> None:
+    def __init__(self, vehicle: Vehicle, instance: SimSession, fault: Fault) -> None:
         pi = chips_of(vehicle)
         self._instance = instance
         self._fault = fault
@@ -72,8 +73,7 @@ class ChipInvariants:
                 add("noticed", tick, f"{self._names[i]} had a reading while its chip was faulty")
             self._seen_s[i] = now_s
         self._absent |= any(board.age[i] > board.sensors[i].max_age for i in self._hit)
-        events = self._instance.take_news()
-        self.reason = self.reason or (events[0] if events else "")
+        self.reason = self.reason or (self._instance.device_events or [""])[0]
         pairs = zip(driver.pulses_us, board.outputs, strict=True)
         if now_s >= self._fault.at_s and any(abs(a - b) > driver.step_us for a, b in pairs):
             self._off_s = now_s

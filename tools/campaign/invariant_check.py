@@ -5,14 +5,15 @@ import math
 from pathlib import Path
 from typing import Any
 
+from caudal.hal.errors import CaudalError
 from caudal.hal.tables.channels import Servo
 from caudal.onboard.core.failsafe import HOLD
 from caudal.onboard.core.loop import Loop
 from caudal.onboard.log.reader import Log, LogError
+from caudal.onboard.run.replay import replay
+from caudal.onboard.run.session import Session
 from caudal.onboard.tables.read import Settings
 from caudal.tools.campaign.invariants import Invariants, Violation, Violations, device_limits
-from caudal.tools.cli.replay import replay
-from caudal.tools.common.output import UsageError
 from caudal.tools.faults.kinds import PI_CHIPS, Fault
 from caudal.tools.simulate.simulation import Simulation
 
@@ -26,8 +27,8 @@ class InvariantCheck:
         self._period_ns = simulation.period_us * 1000
         self._faults: list[Fault] = simulation.faults
         self._instance = simulation.instances[0]
-        self._instance.on_tick = self._ticked
-        simulation.on_step = self._stepped
+        self._instance.after.append(self._ticked)
+        simulation.after_step.append(self._stepped)
         self._settings = simulation.vehicle.settings
         self._bugs = any(fault.kind.name in BUGS for fault in self._faults)
         self._loops: dict[str, tuple[Loop, Invariants]] = {}
@@ -38,14 +39,15 @@ class InvariantCheck:
         self.ticks = 0
         self._steps = 0
         self._chips = None
-        if len(self._faults) == 1 and hasattr(self._instance, "driver"):
+        if len(self._faults) == 1 and getattr(self._instance, "driver", None):
             fault = self._faults[0]
             if (fault.kind.needs == PI_CHIPS or fault.name == "brown-out:pulses") and fault.period_s is None:
                 from caudal.tools.campaign.chip_invariants import ChipInvariants
 
                 self._chips = ChipInvariants(simulation.vehicle, self._instance, fault)
 
-    def _ticked(self, name: str, loop: Loop, time_ns: int) -> None:
+    def _ticked(self, session: Session, time_ns: int) -> None:
+        name, loop = session.name, session.loop
         self.ticks += 1
         if name not in self._loops or self._loops[name][0] is not loop:
             self._loops[name] = loop, Invariants(self._settings, loop, self._bugs)
@@ -128,8 +130,8 @@ class InvariantCheck:
         if not any(topic.endswith("/counts") for topic in log.topics):
             return None if self.disk_fails else "the log holds no readings"
         try:
-            again = replay(log)
-        except UsageError as error:
+            again = replay(log, self._settings)
+        except CaudalError as error:
             return f"the log does not replay: {error}"
         except Exception as error:
             return f"the replay raised {type(error).__name__}: {error}"

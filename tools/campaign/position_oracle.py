@@ -5,6 +5,7 @@ where they are clear: many in a row that are far from a limit, or that jump by f
 """
 
 from collections import deque
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from caudal.onboard.tables.read import Settings
@@ -34,7 +35,7 @@ class PositionOracle:
         self._needed = [s.name for s in settings.sensors] if chain else list(self._named.values())
         self._ever: set[str] = set()
         self._all_at_once = False
-        axes = [key for key in ("x", "y", "depth") if key in self._named]
+        axes: list[str] = [key for key in ("x", "y", "depth") if key in self._named]
         self._last = {key: deque[float](maxlen=WILD_ROW + 2) for key in axes}
         position_m, depth_m = (
             (estimate.filter.position_m, estimate.filter.depth_m) if estimate.filter else (0.0, 0.0)
@@ -53,7 +54,7 @@ class PositionOracle:
         if not self._all_at_once:
             self._all_at_once = all(fresh(sensor) is not None for sensor in self._needed)
 
-    def unknown(self, needs: tuple[str, ...]) -> int:
+    def unknown(self, needs: Sequence[str]) -> int:
         """Is one of these estimates unknown? PRESENT if a sensor of theirs has never read anything."""
         if any(READ_BY[field] not in self._ever for field in needs):
             return PRESENT

@@ -4,9 +4,10 @@ import argparse
 from typing import Any
 
 from caudal.onboard.core.failsafe import ACTIONS
+from caudal.onboard.run.config import open_controlled
 from caudal.onboard.tables.failsafe import TABLE
 from caudal.tools.common import options, output
-from caudal.tools.vehicle_run.config import open_controlled
+from caudal.tools.config.known_tables import known_tables
 
 KEYS = ("name", "trigger", "delay_s", "action", "clear_s", "latched")
 HEAD = """# Failsafes
@@ -75,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
 
 def rows_of(args: argparse.Namespace) -> list[dict[str, Any]]:
     """The rules of a vehicle."""
-    vehicle, _, _ = open_controlled(args.vehicle, args.set, args.scenario)
+    vehicle, _, _ = open_controlled(args.vehicle, args.set, args.scenario, known_tables())
     rows: list[dict[str, Any]] = vehicle.settings["failsafes"]
     return rows
 

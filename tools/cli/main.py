@@ -8,8 +8,7 @@ import sys
 import threading
 from typing import NoReturn
 
-from caudal.hal.vehicle_file.reader import VehicleFileError
-from caudal.onboard.log.reader import LogError
+from caudal.hal.errors import CaudalError
 from caudal.tools.common.output import UsageError
 
 COMMANDS = {  # name: (module in caudal.tools, help)
@@ -95,7 +94,7 @@ def main(argv: list[str] | None = None) -> int:
             raise UsageError(f"{args.command} has no {unknown[0]}; see caudal {args.command} --help")
         code: int = args.run(args)
         return code
-    except (VehicleFileError, LogError, UsageError) as error:
+    except CaudalError as error:
         print(f"caudal: {error}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:

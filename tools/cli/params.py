@@ -11,10 +11,12 @@ from msgspec.structs import asdict
 
 from caudal.onboard.params.store import ParamStore, StoreError
 from caudal.onboard.params.update import checked
+from caudal.onboard.run.config import Controlled, open_controlled
+from caudal.onboard.run.param_keeper import open_store
 from caudal.onboard.tables.params import Param
 from caudal.tools.common import options, output
-from caudal.tools.vehicle_run.config import Controlled, open_controlled
-from caudal.tools.vehicle_run.param_keeper import add_params, open_store
+from caudal.tools.common.run_options import add_params
+from caudal.tools.config.known_tables import known_tables
 
 HEAD = ("name", "value", "default", "low", "high", "unit", "set", "about")
 
@@ -38,7 +40,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Changes the parameter file if asked, and prints the parameters."""
-    vehicle, _, _ = open_controlled(args.vehicle, args.set, args.scenario)
+    vehicle, _, _ = open_controlled(args.vehicle, args.set, args.scenario, known_tables())
     params = vehicle.settings.params
     to_change = bool(args.change) or args.reset is not None
     if to_change and args.params is None:

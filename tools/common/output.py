@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from caudal.hal.errors import CaudalError
 
-class UsageError(Exception):
+
+class UsageError(CaudalError):
     """A request that cannot be carried out; its text is the message for the user."""
 
 

@@ -84,7 +84,7 @@ def open_pi_vehicle(name_or_path: str, overrides: Iterable[str]) -> PiVehicle:
 
 def _read(file: VehicleFile) -> PiVehicle:
     from caudal.hal.tables import pi as pi_spec
-    from caudal.tools.vehicle_run.config import read_settings
+    from caudal.onboard.run.config import read_settings
 
     settings = read_settings(file)
     return PiVehicle(file, settings, pi_spec.read(file, settings))

@@ -10,11 +10,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from caudal.onboard.run.ground_station import check_addresses
 from caudal.tools.common import options, output
+from caudal.tools.common.run_options import station_options
 from caudal.tools.deploy.pi_check import read_for_pi
 from caudal.tools.deploy.pi_release import Release, Run, make_release
 from caudal.tools.deploy.pi_target import Image, Remote
-from caudal.tools.vehicle_run.ground_station import check_addresses
 
 ACTIONS = ("back", "health", "uninstall")
 
@@ -91,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _deploy(args: argparse.Namespace, target: Image | Remote) -> int:
     vehicle, scenario = read_for_pi(args.vehicle, args.set, args.scenario)
-    check_addresses(args)
+    check_addresses(station_options(args))
     for word in (*args.mavlink, args.mavlink_key or ""):
         if word.split() != [word] * bool(word):
             raise output.UsageError(
@@ -102,7 +103,7 @@ def _deploy(args: argparse.Namespace, target: Image | Remote) -> int:
     calibration = target.calibration()
     if calibration:
         _read_calibrated(args, calibration)
-    wanted = Run(
+    launch = Run(
         vehicle.name,
         vehicle.file.text,
         scenario,
@@ -113,7 +114,7 @@ def _deploy(args: argparse.Namespace, target: Image | Remote) -> int:
     )
     with tempfile.TemporaryDirectory() as scratch:
         with output.slow_notice(f"making a release for {platform.machine}, Python {platform}"):
-            release = make_release(Path(scratch), platform, wanted)
+            release = make_release(Path(scratch), platform, launch)
         about: dict[str, Any] = {
             "target": target.label,
             "vehicle": vehicle.name,

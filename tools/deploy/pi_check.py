@@ -8,15 +8,16 @@ import argparse
 import importlib
 import sys
 
+from caudal.hal.errors import CaudalError
 from caudal.hal.tables import pi as pi_spec
-from caudal.hal.vehicle_file.reader import VehicleFileError
-from caudal.tools.common import options, output
-from caudal.tools.vehicle_run.config import Controlled, open_controlled
+from caudal.onboard.run.config import Controlled, open_controlled
+from caudal.tools.common import options
+from caudal.tools.config.known_tables import known_tables
 
 
 def read_for_pi(vehicle: str, overrides: list[str], scenario: str | None) -> tuple[Controlled, str]:
     """The vehicle and its scenario's name; an error if the controller cannot run with them on a Pi."""
-    controlled, name, settings = open_controlled(vehicle, overrides, scenario)
+    controlled, name, settings = open_controlled(vehicle, overrides, scenario, known_tables())
     pi_spec.read(controlled.file, controlled.settings)
     controlled.try_without_readings(name, settings)
     return controlled, name
@@ -30,9 +31,9 @@ def main() -> int:
     options.add_set(command)
     try:
         args = command.parse_args()
-        importlib.import_module("caudal.tools.vehicle_run.vehicle_run")  # with every package that a run needs
+        importlib.import_module("caudal.onboard.run.vehicle_run")  # with every package that a run needs
         controlled, scenario = read_for_pi(args.vehicle, args.set, args.scenario)
-    except (VehicleFileError, output.UsageError, ImportError) as error:
+    except (CaudalError, ImportError) as error:
         print(error, file=sys.stderr)
         return 2
     print(f"{controlled.name} is valid, and {scenario} runs")

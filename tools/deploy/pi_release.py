@@ -148,7 +148,7 @@ def _install_packages(site: Path, platform: Platform, scratch: Path, stations: b
 
 
 def packages_for(platform: Platform, stations: bool = False) -> Path:
-    """A folder with Caudal's dependencies on the vehicle, unpacked from wheels; kept until the list changes."""
+    """A folder with Caudal's dependencies on the vehicle, unpacked from wheels; it stays until the list changes."""
     requirements = read_requirements(stations)
     key = hashlib.sha256("\n".join(requirements).encode()).hexdigest()[:8]
     folder = ROOT / "build" / "packages" / f"{platform.machine}-{platform}-{key}"

@@ -79,8 +79,16 @@ class MicrobitSide:
         self._fill(stop, self._points.asked, self._held)
         return self._ask(patience_s)
 
+    def post(self, tick: int, counts: list[int | None], gone: bool) -> None:
+        """A micro:bit runs in lockstep alone."""
+        raise NotImplementedError
+
+    def collect(self, tick: int) -> list[int] | None:
+        """A micro:bit runs in lockstep alone."""
+        raise NotImplementedError
+
     def bye(self) -> None:
-        """It is switched off by whoever switched it on."""
+        """Nothing: its process ends with the command."""
 
     def _fill(self, action: int, asked: tuple[int, int, int], held: list[int]) -> None:
         self._sequence = (self._sequence + 1) & 0xFF

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from caudal.hal.errors import CaudalError
 from caudal.onboard.link.frame import (
     ASK,
     BYE,
@@ -28,7 +29,7 @@ from caudal.onboard.link.layout import outputs_layout, readings_layout
 RESEND_MS = 100
 
 
-class Refusal(Exception):
+class Refusal(CaudalError):
     """The other end does not fit; one sentence."""
 
 

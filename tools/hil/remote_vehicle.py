@@ -1,15 +1,16 @@
 """A vehicle of the fleet whose controller sits at the other end of a wire."""
 
 import time
-from collections.abc import Callable
-from typing import Any
+from typing import Protocol
 
 from caudal.hal.serial_ports import PortError
+from caudal.onboard.link.frame_counters import FrameCounters
 from caudal.onboard.link.link_timeout import LinkTimeout
 from caudal.onboard.log.recorder import LogWriter, TopicWriter
+from caudal.onboard.run.arming import Notify
 from caudal.sim_plant.world.world import Body
 from caudal.tools.common.output import note, slow_notice
-from caudal.tools.hil.plant_side import PlantSide
+from caudal.tools.faults.injector import FaultInjector
 from caudal.tools.hil.slew_back import Ramp
 
 LINK_TIMEOUT_TICKS = 20  # free running: so many without a new answer, and there are no pulses
@@ -25,6 +26,33 @@ WIRE = (
 )  # of FrameCounters, as counted so far
 
 
+class End(Protocol):
+    """The plant side of a link: what connects to a controller and exchanges readings for outputs with it."""
+
+    greetings: int
+    bytes_sent: int
+    bytes_received: int
+
+    @property
+    def counters(self) -> FrameCounters:
+        """The frames received."""
+
+    def connect(self, patience_s: float) -> bool:
+        """Waits for a controller; False if none answered."""
+
+    def exchange(self, tick: int, counts: list[int | None], patience_s: float) -> list[int] | None:
+        """In lockstep, one tick: the outputs, or None if the controller timed out."""
+
+    def post(self, tick: int, counts: list[int | None], gone: bool) -> None:
+        """Free running: sends a tick's readings."""
+
+    def collect(self, tick: int) -> list[int] | None:
+        """Free running: the newest outputs since the last call, or None."""
+
+    def bye(self) -> None:
+        """Ends the link."""
+
+
 class Remote:
     """`period_us` of its loop: while the controller is gone, time goes on about as fast as the clock (`gone_s` a tick).
 
@@ -37,7 +65,7 @@ class Remote:
         self,
         name: str,
         body: Body,
-        end: PlantSide,
+        end: End,
         period_us: int,
         *,
         free: bool = False,
@@ -45,19 +73,19 @@ class Remote:
         patience_s: float = PATIENCE_S,
         gone_s: float | None = None,
         ramp: Ramp | None = None,
-        say: Callable[[str], None] = note,
+        notify: Notify = note,
     ) -> None:
         self.name = name
         self.body = body
         self.end = end
-        self.injector: Any = None  # what befalls its body; its loop is elsewhere
+        self.injector: FaultInjector | None = None  # of its body; its loop is on the other side
         self.fault: str | None = None
         self.gone = False
         self.gone_ticks = 0
         self.wire_s = 0.0  # spent in exchanges: the line and the controller, not the plant
         self.outputs = [0] * len(body.actuators)
         self._ramp = ramp
-        self._say = say
+        self._notify = notify
         self._greetings = 0
         self._greet_s = connect_s
         self._patience_s = patience_s
@@ -66,7 +94,7 @@ class Remote:
         self._met = not free
         self._link_timeout = LinkTimeout(LINK_TIMEOUT_TICKS) if free else None
         self._counts: list[int | None] = [None] * len(body.sensors)
-        self._recorder: LogWriter | None = None
+        self._writer: LogWriter | None = None
         self._topics: list[TopicWriter] = []
 
     def arm(self) -> None:
@@ -84,27 +112,20 @@ class Remote:
         self.outputs = [0] * len(self.body.actuators)
         self.body.write(self.outputs)
 
-    def record(self, recorder: LogWriter) -> None:
-        self._recorder = recorder
-        if self.injector:
-            self.injector.recorder = recorder
+    def record(self, writer: LogWriter) -> None:
+        self._writer = writer
         sensors = [("int32", name) for name in self.body.sensors]
         actuators = [("int32", name) for name in self.body.actuators]
         truth = [("float64", name) for name in self.body.truth_fields]
         self._topics = [
-            recorder.topic(f"/{self.name}/counts", sensors),
-            recorder.topic(f"/{self.name}/outputs", actuators),
-            recorder.topic(f"/{self.name}/truth", truth),
-            recorder.topic(
+            writer.topic(f"/{self.name}/counts", sensors),
+            writer.topic(f"/{self.name}/outputs", actuators),
+            writer.topic(f"/{self.name}/truth", truth),
+            writer.topic(
                 f"/{self.name}/loop", [("int32", f) for f in ("tick", "late_us", "cost_us", "armed")]
             ),
-            recorder.topic(f"/{self.name}/wire", [("int32", field) for field in WIRE]),
+            writer.topic(f"/{self.name}/wire", [("int32", field) for field in WIRE]),
         ]
-
-    @property
-    def loop(self) -> Any:
-        """Of the controller, where it can be reached from here."""
-        return None
 
     def tick(self, time_ns: int, late_us: int) -> None:
         if self.injector:
@@ -118,12 +139,12 @@ class Remote:
         self._met = self._met or answer is not None
         if self._met and (answer is None) != self.gone:
             self.gone = answer is None
-            self._say(
+            self._notify(
                 f"caudal: {self.name}'s controller is {'gone, its outputs are safe' if self.gone else 'back'}"
             )
-            if self._recorder:
+            if self._writer:
                 kind = "controller gone" if self.gone else "controller back"
-                self._recorder.event(time_ns, kind, vehicle=self.name, tick=self._tick)
+                self._writer.event(time_ns, kind, vehicle=self.name, tick=self._tick)
         if answer is None:
             self.gone_ticks += self._met  # free running, the first answer takes a tick
             self.safe()

@@ -11,11 +11,11 @@ import numpy as np
 
 from caudal.onboard.log.reader import Log
 from caudal.onboard.tables.read import Scenario, Settings
-from caudal.onboard.vehicles import read
 from caudal.tools.common import pyplot
-from caudal.tools.config.from_log import vehicle_file
+from caudal.tools.config.from_log import recorded_settings
 from caudal.tools.log.columns import column
 from caudal.tools.summary.summarize import aligned, vehicles_of
+from caudal.tools.summary.vehicle_run import is_vehicle_run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +53,7 @@ class ReportData:
     @cached_property
     def settings(self) -> Settings:
         """The settings of the recorded vehicle file."""
-        return read(vehicle_file(self.log))
+        return recorded_settings(self.log)
 
     @cached_property
     def scenario(self) -> Scenario | None:
@@ -74,7 +74,7 @@ class ReportData:
     def start_ns(self) -> int:
         """The time that counts as 0: the first tick of an on-vehicle log, which records calendar time."""
         loop = self.log.topics.get(f"/{self.names[0]}/loop") if self.names else None
-        return loop.time_ns[0] if self.log.run.get("on") == "pi" and loop else 0
+        return loop.time_ns[0] if is_vehicle_run(self.log) and loop else 0
 
     def has(self, kind: str, field: str = "") -> bool:
         """Returns whether a topic of the first vehicle, or a field of it, holds any value."""

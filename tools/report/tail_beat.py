@@ -240,12 +240,9 @@ def _by_frequency(data: ReportData) -> Plot | None:
                 markerfacecolor=fill,
             )
     rows = data.scenario.rows if isinstance(data.scenario, Schedule) else []
-    expected = [row for row in rows if row.expect_speed_m_s is not None]
+    expected = [(row.frequency_hz, row.expect_speed_m_s) for row in rows if row.expect_speed_m_s is not None]
     if expected:
-        axes.plot(
-            [row.frequency_hz for row in expected], [row.expect_speed_m_s for row in expected], "k_",
-            markersize=14, label="expected",
-        )  # fmt: skip
+        axes.plot(*np.array(expected).T, "k_", markersize=14, label="expected")
     axes.set(xlabel="tail-beat frequency, Hz", ylabel="speed, m/s")
     axes.margins(0.15)
     axes.grid(alpha=0.3)

@@ -1,13 +1,12 @@
-"""What a ground station asks for (onboard/station/fault_requests.py), as upsets of a simulated vehicle, and their end."""
+"""Requests of a ground station (onboard/station/fault_requests.py) as faults of a simulated vehicle, and their end."""
 
 import contextlib
 from collections.abc import Callable
-from typing import Any
 
+from caudal.onboard.tables.read import Settings
 from caudal.tools.common.output import UsageError
 from caudal.tools.config.vehicle import Vehicle
 from caudal.tools.simulate.simulation import Simulation
-from caudal.tools.vehicle_run.live_view import rehearsed
 
 SENSORS = {  # keys of [estimate]: what reads them falls out together
     "gyro": ("turn_rate",),
@@ -35,9 +34,26 @@ KINDS = {  # of upset (tools/faults/kinds.py), by what befalls a sensor or an ac
 }
 
 
+def on_request(simulation: Simulation) -> Callable[[str, str], str | None]:
+    """Injects a fault given as text (tools/faults/kinds.py), or with "mend NAME" clears it; None, or a refusal."""
+
+    def request(vehicle: str, text: str) -> str | None:
+        word, _, cleared = text.partition(" ")
+        try:
+            if word == "mend":
+                simulation.clear(vehicle, cleared.strip())
+            else:
+                simulation.inject(vehicle, text)
+        except UsageError as error:
+            return str(error)
+        return None
+
+    return request
+
+
 def rehearsal(vehicle: Vehicle, simulation: Simulation) -> Callable[[str, str], str | None]:
     """What lets something go wrong in a running fleet, by a vehicle's name and words; it gives None, or why not."""
-    by_text = rehearsed(simulation)
+    by_text = on_request(simulation)
 
     def inject(name: str, asked: str) -> str | None:
         word, _, rest = asked.partition(" ")
@@ -64,13 +80,11 @@ def rehearsal(vehicle: Vehicle, simulation: Simulation) -> Callable[[str, str], 
     return inject
 
 
-def parts_of(settings: dict[str, Any], part: str) -> tuple[str, list[list[str]]]:
+def parts_of(settings: Settings, part: str) -> tuple[str, list[list[str]]]:
     """Whether it is a sensor or an actuator, and each one there is of a kind that a station knows: its channels."""
     if part in SENSORS:
-        found = [settings["estimate"][key] for key in SENSORS[part]]
+        found = [getattr(settings.estimate, key) for key in SENSORS[part]]
         return "sensor", [[name for name in found if name]] if any(found) else []
     if part in ("servo", "thruster"):
-        return "actuator", [[channel["name"]] for channel in settings["actuators"] if channel["map"] == part]
-    return "sensor", [
-        [channel["name"]] for channel in settings["sensors"] if channel["name"].startswith(part)
-    ]
+        return "actuator", [[channel.name] for channel in settings.actuators if channel.map == part]
+    return "sensor", [[channel.name] for channel in settings.sensors if channel.name.startswith(part)]

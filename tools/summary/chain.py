@@ -10,6 +10,7 @@ from caudal.onboard.chain.soft_joint import Rigid, Series, Universal
 from caudal.onboard.log.reader import Log
 from caudal.onboard.tables.chain import (
     AimsTask,
+    AimTable,
     AnyAim,
     Chain,
     FrameAimTable,
@@ -98,7 +99,7 @@ def task_error_mm(log: Log, name: str, control: Chain, task: AnyAim) -> np.ndarr
     return 1e3 * error_m
 
 
-def task_path(log: Log, name: str, task: AnyAim, fields: Iterable[str]) -> np.ndarray:
+def task_path(log: Log, name: str, task: AimTable, fields: Iterable[str]) -> np.ndarray:
     """Returns the reference path of a task (tick, field)."""
     return columns(log, f"/{name}/aims", [f"{task.name}_path_{field}" for field in fields])
 

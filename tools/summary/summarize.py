@@ -8,11 +8,11 @@ import numpy as np
 from caudal.onboard.guidance.tasks import ClosedPath
 from caudal.onboard.log.reader import Log
 from caudal.onboard.tables.chain import AimsTask, Chain
+from caudal.onboard.tables.read import Settings
 from caudal.onboard.tables.scenario import Pursue, Row, Schedule, Track
 from caudal.onboard.tables.thrusters import Wrench
-from caudal.onboard.vehicles import read
 from caudal.tools.common import output
-from caudal.tools.config.from_log import vehicle_file
+from caudal.tools.config.from_log import recorded_settings
 from caudal.tools.log.columns import column
 from caudal.tools.summary.pose import pose_metrics
 from caudal.tools.summary.trial import is_trial, summarise_trial
@@ -36,8 +36,8 @@ def aligned(*columns: np.ndarray) -> list[np.ndarray]:
     return [column[:shortest] for column in columns]
 
 
-def summarise(log: Log) -> dict[str, Any]:
-    """Returns the metrics of a run by name."""
+def summarise(log: Log, settings: Settings | None = None) -> dict[str, Any]:
+    """Returns the metrics of a run by name. Without its settings they are read from the log."""
     if is_trial(log):
         return summarise_trial(log)
     names = vehicles_of(log)
@@ -49,7 +49,7 @@ def summarise(log: Log) -> dict[str, Any]:
             raise output.UsageError(
                 f"{log.path} has no data in {topic}; it ends before the first tick, or is not a simulation"
             )
-    settings = read(vehicle_file(log))
+    settings = settings or recorded_settings(log)
     if is_vehicle_run(log):
         return summarise_vehicle_run(log, names[0], settings.rate_hz)
     scenario = settings.scenarios.get(log.run.get("scenario", ""))

@@ -10,8 +10,8 @@ from caudal.tools.summary.wire import percentiles
 
 
 def is_vehicle_run(log: Log) -> bool:
-    """Returns whether the log was written on a vehicle."""
-    return log.run.get("on") == "pi"
+    """Returns whether the log has no truth: written on a vehicle, or by the controller side of a HIL link."""
+    return log.run.get("on") in ("pi", "hil:controller")
 
 
 def summarise_vehicle_run(log: Log, name: str, rate_hz: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from caudal.hal.errors import CaudalError
 from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
 from caudal.onboard import vehicles
 from caudal.tools.common import options, output
@@ -129,7 +130,7 @@ def check(args: argparse.Namespace, varied: list[Varied], points: list[Point]) -
     for point in (points[0], points[-1]):
         try:
             return rollout.check(args.vehicle, args.scenario, [*args.set, *overrides(varied, point)])
-        except (VehicleFileError, output.UsageError) as error:
+        except CaudalError as error:
             refused = refused or error
     assert refused
     raise refused

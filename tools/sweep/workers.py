@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from caudal.hal.vehicle_file.reader import VehicleFileError
+from caudal.hal.errors import CaudalError
+from caudal.onboard.run.recording import VERSION
 from caudal.sim_plant.base.jit import sources_digest
 from caudal.tools.common.output import UsageError, note
-from caudal.tools.common.version import VERSION
 from caudal.tools.simulate import rollout
 from caudal.tools.sweep.grid import Point, Varied, overrides
 
@@ -49,7 +49,7 @@ def run_point(job: Job, point: Point) -> Row:
     try:
         keys = [*job.set, *overrides(list(job.varied), point)]
         result = rollout.measure(job.vehicle, job.scenario, keys, point.seed, job.seconds)
-    except (VehicleFileError, UsageError, ArithmeticError, ValueError) as error:
+    except (CaudalError, ArithmeticError, ValueError) as error:
         return row | {"error": str(error)}
     except Exception as error:  # a bug is reported in its row; the other points go on
         return row | {"error": f"{type(error).__name__}: {error}"}

@@ -1,14 +1,14 @@
 """MicroPython's `machine` where there is no machine: what the drivers call, and a record of what they did to it.
 
 UART    a pseudo-terminal, the one that FAKE_UART names; or, where `line` is set, that text again and again
-PWM     keeps every pulse it was told, by pin
+PWM     stores every pulse it was set to, by pin
 ADC, Pin, I2C      give what a test put into `levels` and `registers`
 """
 
 import os
 import select
 
-pulses_ns = {}  # pin -> every duty it was told
+pulses_ns = {}  # pin -> every duty it was set to
 levels = {}  # pin -> value of a switch or an analogue input
 registers = {}  # (address, register) -> byte; an address without any does not answer
 written = []  # (address, register, bytes)

@@ -1,4 +1,4 @@
-"""Releases on a vehicle's computer: kept side by side, switched in one step, rolled back if one does not stay up.
+"""Releases on a vehicle's computer: stored side by side, switched in one step, rolled back if one does not stay up.
 
     /opt/caudal/releases/NAME/     bin/caudal, site/ (packages), etc/ (vehicle file), system/ (units, rules; as under /)
     /opt/caudal/current, previous  links to two of them

@@ -89,7 +89,7 @@ def copy_release(computer: Computer, folder: Path, name: str) -> None:
 
 
 def is_whole(release: Path) -> bool:
-    """Does every file have the checksum it was made with?"""
+    """Whether every file has the checksum it was made with."""
     try:
         lines = (release / "sha256sums").read_text().splitlines()
         return all(
@@ -190,7 +190,7 @@ def prune(computer: Computer) -> None:
 
 
 def uninstall(computer: Computer, purge: bool) -> dict[str, Any]:
-    """Removes all that a deploy installed but the user `caudal`; with `purge`, calibration and logs too."""
+    """Removes all that a deploy installed except the user `caudal`; with `purge`, calibration and logs too."""
     name = computer.named("current")
     if computer.live:
         timers = ("caudal-confirm.timer", "caudal-logs.timer")

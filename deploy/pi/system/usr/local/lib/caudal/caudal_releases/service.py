@@ -34,7 +34,7 @@ def query(computer: Computer) -> dict[str, Any]:
 
 
 def is_up(computer: Computer, for_s: float) -> bool:
-    """Is it active for this long, and its watchdog fed?"""
+    """Whether it has been active for this long and its watchdog is fed."""
     state = query(computer)
     if not state["active"] or state["fed_s_ago"] is None:
         return False

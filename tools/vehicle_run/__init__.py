@@ -1,1 +1,0 @@
-"""The vehicle's own run on its computer."""
