@@ -56,7 +56,7 @@ class Recorded:
         self._path = path
         self._read = read
 
-    @property
+    @property  # type: ignore[misc]  # as unittest.mock does it
     def __class__(self) -> Any:
         """The table's class, for isinstance."""
         return type(self._table)

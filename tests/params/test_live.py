@@ -26,9 +26,9 @@ def read_with(vehicle, param, value):
 def test_a_parameter_loaded_in_the_first_tick_is_as_if_the_file_said_so(vehicle):
     settings = settings_of(vehicle)
     for k, param in enumerate(settings.params):
-        value = param["low" if k % 2 else "high"]
+        value = param.low if k % 2 else param.high
         if value == param.default:
-            value = param["high" if k % 2 else "low"]
+            value = param.high if k % 2 else param.low
         loop = loop_of(settings)
         loop.send("load", [[param.name, value]])
         built = loop_of(read_with(vehicle, param, value))
@@ -93,7 +93,7 @@ def test_a_gain_changes_and_the_integral_stays():
     hold = next(stage.step.__self__ for stage in by_hand.stages if stage.name == "control")
     assert any(hold._sum)
     loop.send("set", "SURGE_P", 3.0)
-    hold._gains[0] = {**hold._gains[0], "kp": 3.0}
+    hold._kp[0] = 3.0
     assert ticked(loop, 100) == ticked(by_hand, 100)
 
 

@@ -19,12 +19,6 @@ class Table:
             setattr(self, key, keys[key])
         return self
 
-    def __getitem__(self, key):
-        return getattr(self, key)
-
-    def get(self, key, default=None):
-        return getattr(self, key, default)
-
 
 def servo(name, port, **changes):
     settings = Table(

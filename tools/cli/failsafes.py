@@ -3,6 +3,8 @@
 import argparse
 from typing import Any
 
+from msgspec.structs import asdict
+
 from caudal.onboard.core.failsafe import ACTIONS
 from caudal.onboard.run.config import open_controlled
 from caudal.onboard.tables.failsafe import TABLE
@@ -77,8 +79,7 @@ def run(args: argparse.Namespace) -> int:
 def rows_of(args: argparse.Namespace) -> list[dict[str, Any]]:
     """The rules of a vehicle."""
     vehicle, _, _ = open_controlled(args.vehicle, args.set, args.scenario, known_tables())
-    rows: list[dict[str, Any]] = vehicle.settings["failsafes"]
-    return rows
+    return [asdict(rule) | {"trigger": rule.trigger} for rule in vehicle.settings.failsafes]
 
 
 def standard() -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from caudal.hal.core.build import build_sensor_map
 from caudal.hal.tables.channels import Sensor
+from caudal.hal.tables.pi import OnBus
 from caudal.sim_plant.tables.devices import Servo
 from caudal.sim_plant.world.world import Body
 from caudal.tools.faults.kinds import Fault, chips_or_none
@@ -148,10 +149,10 @@ SENSORS: dict[str, Callable[[Fault, FaultyBody, SensorMap, int, int], CountChang
 def bus_effect(body: FaultyBody, vehicle: "Vehicle") -> CountsEffect:
     """No reading of any chip on the vehicle's buses; of a vehicle without a [pi] table, none at all."""
     chips = chips_or_none(vehicle)
-    places = chips["sensor"] if chips else {}
+    places = chips.readings if chips else {}
     on_bus = [
         i for i, name in enumerate(body.sensors)
-        if chips is None or (name in places and "bus" in chips["chip"][places[name]["chip"]])
+        if chips is None or (name in places and isinstance(chips.chip[places[name].chip], OnBus))
     ]  # fmt: skip
 
     def effect(counts: Counts) -> None:

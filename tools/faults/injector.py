@@ -181,9 +181,9 @@ class FaultInjector:
         effects = self.body.on_outputs
         return Effect(lambda: effects.update({fault: make()}), lambda: effects.pop(fault))
 
-    def _send(self, *command: object) -> None:
+    def _send(self, kind: str, *values: object) -> None:
         if self.loop is not None:
-            self.loop.send(*command)
+            self.loop.send(kind, *values)
 
 
 def _check(fault: Fault, on_link: bool) -> None:

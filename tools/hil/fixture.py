@@ -66,11 +66,11 @@ class Wire:
         self._dead_man_ms = link_timeout_ms
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
-        period_us = 1_000_000 // vehicle.settings["rate_hz"]
+        period_us = 1_000_000 // vehicle.settings.rate_hz
 
         def launch(name: str, body: Any) -> Remote:
             end = PlantSide(vehicle.settings, digest, self.line, self._now_s)
-            ramp = Ramp(vehicle.settings["actuators"], vehicle.settings["rate_hz"])
+            ramp = Ramp(vehicle.settings.actuators, vehicle.settings.rate_hz)
             waits = {"patience_s": patience_s, "gone_s": gone_s}
             return Remote(name, body, end, period_us, free=free, ramp=ramp, **waits)
 

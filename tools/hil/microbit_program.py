@@ -8,7 +8,6 @@ the 32 bytes that the board's serial line holds.
 import ast
 import io
 import tokenize
-from typing import Any
 
 from caudal.hal.core.build import build_actuator
 from caudal.hal.core.fixed_point import to_q14
@@ -16,6 +15,7 @@ from caudal.hal.core.maps import ServoMap
 from caudal.onboard.core.limiter import OutputLimiter
 from caudal.onboard.gait.phase import Lag
 from caudal.onboard.gait.shape import shape_of
+from caudal.onboard.tables.read import Settings
 from caudal.tools.common.output import UsageError
 from caudal.tools.common.resources import DEPLOY
 
@@ -34,42 +34,41 @@ LAYOUT = (
 )
 
 
-def program(settings: dict[str, Any], link_timeout_ms: int = 200) -> list[str]:
+def program(settings: Settings, link_timeout_ms: int = 200) -> list[str]:
     """Pieces of source, each to be run on the board in turn; `serve()` is left to the caller."""
     _refuse_what_does_not_fit(settings)
     pieces = [*_numbers(settings, link_timeout_ms), *_definitions()]
     size = sum(len(piece) for piece in pieces)
     if size > LARGEST_PROGRAM:
         problem = f"its program takes {size} bytes of source, a micro:bit has room for {LARGEST_PROGRAM}"
-        raise UsageError(f"{settings['name']}: {problem}; give its gait fewer rows (gait.rows)")
+        raise UsageError(f"{settings.name}: {problem}; give its gait fewer rows (gait.rows)")
     return pieces
 
 
-def others(settings: dict[str, Any]) -> list[int]:
+def others(settings: Settings) -> list[int]:
     """The channels that the gait does not move: their commands come with each request."""
-    joints = settings["gait"]["joints"]
-    return [k for k, channel in enumerate(settings["actuators"]) if channel["name"] not in joints]
+    assert settings.gait
+    joints = settings.gait.joints
+    return [k for k, channel in enumerate(settings.actuators) if channel.name not in joints]
 
 
-def request_size(settings: dict[str, Any]) -> int:
+def request_size(settings: Settings) -> int:
     return 13 + 3 * len(others(settings))
 
 
-def answer_size(settings: dict[str, Any]) -> int:
-    return 4 + 2 * len(settings["actuators"])
+def answer_size(settings: Settings) -> int:
+    return 4 + 2 * len(settings.actuators)
 
 
-def _refuse_what_does_not_fit(settings: dict[str, Any]) -> None:
-    name = settings["name"]
-    if not settings["gait"]:
+def _refuse_what_does_not_fit(settings: Settings) -> None:
+    name = settings.name
+    if not settings.gait:
         raise UsageError(f"{name} has no gait, and a micro:bit swims nothing else; choose another controller")
-    if settings["gait"]["source"] != "table":
+    if settings.gait.source != "table":
         raise UsageError(f"{name}: a micro:bit swims the look-up table alone; --set gait.source=table")
-    for channel in settings["actuators"]:
-        if channel["map"] != "servo":
-            raise UsageError(
-                f"{name}: {channel['name']} is a {channel['map']}; a micro:bit maps servos alone"
-            )
+    for channel in settings.actuators:
+        if channel.map != "servo":
+            raise UsageError(f"{name}: {channel.name} is a {channel.map}; a micro:bit maps servos alone")
     largest = max(request_size(settings), answer_size(settings))
     if largest > LARGEST_FRAME:
         problem = f"its channels make frames of {largest} bytes, a micro:bit's line holds {LARGEST_FRAME}"
@@ -79,16 +78,17 @@ def _refuse_what_does_not_fit(settings: dict[str, Any]) -> None:
 class _Channels:
     """A board without a driver: the gate is asked for its numbers, not for a step."""
 
-    def __init__(self, settings: dict[str, Any]) -> None:
-        self.actuators = [build_actuator(channel) for channel in settings["actuators"]]
+    def __init__(self, settings: Settings) -> None:
+        self.actuators = [build_actuator(channel) for channel in settings.actuators]
 
 
-def _numbers(settings: dict[str, Any], link_timeout_ms: int) -> list[str]:
+def _numbers(settings: Settings, link_timeout_ms: int) -> list[str]:
     """The vehicle's constants, read off the very objects that swim it in the portable core.
 
     Some are private there: a second copy of how they are made would be worse.
     """
-    gait, rate_hz = settings["gait"], settings["rate_hz"]
+    gait, rate_hz = settings.gait, settings.rate_hz
+    assert gait
     shape = shape_of(gait)
     board = _Channels(settings)
     limiter = OutputLimiter(board, rate_hz)
@@ -97,10 +97,10 @@ def _numbers(settings: dict[str, Any], link_timeout_ms: int) -> list[str]:
     constants = {
         "RATE": rate_hz,
         "ROWS": shape.rows,
-        "ALPHA": Lag(gait["convergence_per_s"], rate_hz)._alpha,
+        "ALPHA": Lag(gait.convergence_per_s, rate_hz)._alpha,
         "LINK_TIMEOUT_MS": link_timeout_ms,
-        "JOINTS": [names.index(joint) for joint in gait["joints"]],
-        "SHARE": [to_q14(share) for share in gait["turn_share"]],
+        "JOINTS": [names.index(joint) for joint in gait.joints],
+        "SHARE": [to_q14(share) for share in gait.turn_share],
         "OTHERS": others(settings),
         "LOW": limiter._low,
         "HIGH": limiter._high,

@@ -14,6 +14,7 @@ from caudal.onboard.core.failsafe import DISARM, NEUTRAL
 from caudal.onboard.link.controller import WireDriver
 from caudal.onboard.link.frame import crc16
 from caudal.onboard.link.frame_counters import FrameCounters
+from caudal.onboard.tables.read import Scenario, Settings
 from caudal.tools.hil.microbit_program import answer_size, others, request_size
 
 FREE, SAFE, OFF, PEEK = 0, 3, 4, 9  # as in deploy/mcu/microbit_program.py
@@ -36,9 +37,9 @@ class SetPoints:
 class MicrobitSide:
     """What tools/hil/remote_vehicle.py asks of a plant's end, with a micro:bit at the other one."""
 
-    def __init__(self, settings: dict[str, Any], scenario: dict[str, Any], port: Any) -> None:
+    def __init__(self, settings: Settings, scenario: Scenario, port: Any) -> None:
         self._port = port
-        self._driver = WireDriver(len(settings["sensors"]), len(settings["actuators"]))
+        self._driver = WireDriver(len(settings.sensors), len(settings.actuators))
         self._loop = build_loop(settings, scenario, self._driver)
         self._points = SetPoints()
         for stage in self._loop.stages:

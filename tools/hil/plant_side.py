@@ -25,6 +25,7 @@ from caudal.onboard.link.frame import (
 from caudal.onboard.link.frame_counters import NEW, FrameCounters
 from caudal.onboard.link.handshake import SIZE, Handshake
 from caudal.onboard.link.layout import outputs_layout, readings_layout
+from caudal.onboard.tables.read import Settings
 
 RESEND_MS = 100
 
@@ -37,13 +38,13 @@ class PlantSide:
     """`now_s`: the clock that it waits by; a line within one process has its own (tools/hil/in_process_wire.py)."""
 
     def __init__(
-        self, settings: dict[str, Any], digest: str, port: Any, now_s: Callable[[], float] = time.monotonic
+        self, settings: Settings, digest: str, port: Any, now_s: Callable[[], float] = time.monotonic
     ) -> None:
         self._port = port
         self._now_s = now_s
-        self._out = readings_layout(settings["sensors"])
-        self._in = outputs_layout(settings["actuators"])
-        self._handshake = Handshake(digest, settings["rate_hz"], self._out.channels, self._in.channels)
+        self._out = readings_layout(settings.sensors)
+        self._in = outputs_layout(settings.actuators)
+        self._handshake = Handshake(digest, settings.rate_hz, self._out.channels, self._in.channels)
         self.decoder = Decoder({HANDSHAKE: SIZE, OUTPUTS: self._in.size, ASK: 0})
         self._payload = bytearray(max(self._out.size, SIZE))
         self._encoder = Encoder(bytearray(wire_size(len(self._payload))))

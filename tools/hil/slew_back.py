@@ -4,15 +4,17 @@ A loop in motion keeps to the limit by itself. But a controller may have gone on
 started anew and know nothing of where the joints were left; only this end of the wire knows what they were sent last.
 """
 
-from typing import Any
+from collections.abc import Sequence
+
+from caudal.hal.tables.channels import Actuator
 
 
 class Ramp:
     """Of the servos among a vehicle's actuators, in microseconds a tick; other outputs pass."""
 
-    def __init__(self, actuators: list[dict[str, Any]], rate_hz: int) -> None:
+    def __init__(self, actuators: Sequence[Actuator], rate_hz: int) -> None:
         self._limits_us = [
-            max(1, int(a["slew_rad_s"] * a["us_per_rad"] / rate_hz)) if a["map"] == "servo" else None
+            max(1, int(a.slew_rad_s * a.us_per_rad / rate_hz)) if a.map == "servo" else None
             for a in actuators
         ]
         self._last = [0] * len(actuators)  # pulses last sent, 0 where there were none yet

@@ -32,7 +32,7 @@ def measure(
         return trial.figures(opened, scenario, seconds)
     opened, name, settings = open_scenario(vehicle, overrides, scenario)
     simulation = Simulation(opened, name, seed)
-    ticks = max(1, round((seconds or settings["duration_s"]) * 1e6 / simulation.period_us))
+    ticks = max(1, round((seconds or settings.duration_s) * 1e6 / simulation.period_us))
     truths = np.zeros((len(simulation.instances), ticks, len(simulation.instances[0].body.truth_fields)))
     simulation.arm()
     try:
