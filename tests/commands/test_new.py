@@ -17,7 +17,7 @@ def test_new_vehicle_is_valid_and_runs_by_its_name(caudal, like):
     run = caudal.json("run", "mine", "--for", 2, "--log", "a.mcap")
     assert run["vehicle"] == "mine" and run["fault"] is None
     original = open_vehicle(like)
-    assert caudal.json("check", "mine")["scenarios"] == list(original.settings["scenarios"])
+    assert caudal.json("check", "mine")["scenarios"] == list(original.settings.scenarios)
 
 
 @pytest.mark.parametrize("like", vehicles.names())

@@ -80,7 +80,7 @@ def test_tip_is_off_the_axis_by_the_links_when_the_tail_bends():
 def test_fish_swims_at_the_strouhal_number_of_its_model(tmp_path):
     data = ReportData(Log(recorded(tmp_path, "fish", "--scenario", "cruise", seconds=20)))
     found = beats_of(data)
-    assert found is not None and len(links_m(data.settings["gait"])) == 4
+    assert found is not None and len(links_m(data.settings.gait)) == 4
     late = found.time_s > 18
     assert found.frequency_hz[late] == pytest.approx(2.0, rel=0.03)
     assert found.strouhal(rest_m_s(data))[late] == pytest.approx(0.3, abs=0.02)  # physics/fish.md

@@ -75,8 +75,8 @@ def test_tip_is_at_the_end_of_the_last_link(name, scenario, last_m):
     vehicle = open_scenario(name, [], scenario)[0]
     plant = vehicle.plant
     skeleton = Skeleton(plant)
-    gait = vehicle.settings["gait"]
-    nodes = [node for node in skeleton.nodes if node.joint in gait["joints"]]
+    gait = vehicle.settings.gait
+    nodes = [node for node in skeleton.nodes if node.joint in gait.joints]
     joints = [node.joint for node in nodes]
     angles = np.random.default_rng(3).uniform(-0.6, 0.6, (5, len(joints)))
     tips = tip_in_base(plant, joints, angles, last_m)

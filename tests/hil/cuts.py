@@ -36,8 +36,8 @@ class Cutter:
 
     def __init__(self, vehicle: str, scenario: str, free: bool, seed: int) -> None:
         settings = open_vehicle(vehicle).settings
-        self._rate_hz = settings["rate_hz"]
-        self._limits_us = [slew_us_a_tick(actuator, self._rate_hz) for actuator in settings["actuators"]]
+        self._rate_hz = settings.rate_hz
+        self._limits_us = [slew_us_a_tick(actuator, self._rate_hz) for actuator in settings.actuators]
         self._random = random.Random(seed)
         self._free = free
         link_timeout_ms = CONTROLLER_TICKS * 1000 // self._rate_hz
@@ -104,7 +104,7 @@ class Cutter:
 
 def slew_us_a_tick(actuator: dict, rate_hz: int) -> float:
     """Of a servo; a pulse is a whole number of microseconds, so one more is no breach."""
-    return actuator["slew_rad_s"] * actuator["us_per_rad"] / rate_hz + 1
+    return actuator.slew_rad_s * actuator.us_per_rad / rate_hz + 1
 
 
 def campaign(vehicle: str, scenario: str, free: bool, length_s: float, count: int, seed: int) -> list[Cut]:

@@ -192,7 +192,7 @@ def test_answers_that_come_two_at_a_time_are_all_read():
     from caudal.tools.hil.plant_side import PlantSide
 
     vehicle = open_vehicle("fish")
-    layout = outputs_layout(vehicle.settings["actuators"])
+    layout = outputs_layout(vehicle.settings.actuators)
     payload, encoder = bytearray(layout.size), Encoder(bytearray(wire_size(layout.size)))
 
     class Echo:
@@ -214,7 +214,7 @@ def test_answers_that_come_two_at_a_time_are_all_read():
             return count
 
     end = PlantSide(vehicle.settings, vehicle.file.digest(), Echo())
-    counts = [None] * len(vehicle.settings["sensors"])
+    counts = [None] * len(vehicle.settings.sensors)
     for tick in range(20):
         assert end.exchange(tick, counts, 1.0) == [1500 + tick] * layout.channels
     assert end.counters.bad == end.counters.lost == 0

@@ -26,9 +26,9 @@ def read_with(vehicle, param, value):
 def test_a_parameter_loaded_in_the_first_tick_is_as_if_the_file_said_so(vehicle):
     settings = settings_of(vehicle)
     for k, param in enumerate(settings.params):
-        value = param["low" if k % 2 else "high"]
+        value = param.low if k % 2 else param.high
         if value == param.default:
-            value = param["high" if k % 2 else "low"]
+            value = param.high if k % 2 else param.low
         loop = loop_of(settings)
         loop.send("load", [[param.name, value]])
         built = loop_of(read_with(vehicle, param, value))

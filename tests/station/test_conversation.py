@@ -305,14 +305,14 @@ def test_parameters_of_the_vehicle_are_listed_set_and_rejected():
         pilot.connect()
         found = pilot.parameters()
         assert list(found) == params.names and len(found) > 10
-        name = next(n for n in params.names if params.about[n]["kind"] == "float" and params.about[n]["live"])
+        name = next(n for n in params.names if params.about[n].kind == "float" and params.about[n].live)
         about = params.about[name]
-        new = shortest(0.25 * about["low"] + 0.75 * about["high"])
+        new = shortest(0.25 * about.low + 0.75 * about.high)
         pilot.mav.param_set_send(1, 1, name.encode(), new, mavlink.MAV_PARAM_TYPE_REAL32)
         message = pilot.receive("PARAM_VALUE", where=lambda m: m.param_id == name)
         assert message.param_value == pytest.approx(new, rel=1e-6)
-        assert params.value(name) == pytest.approx(new, rel=1e-6) != about["default"]
-        pilot.mav.param_set_send(1, 1, name.encode(), about["high"] * 2 + 1, mavlink.MAV_PARAM_TYPE_REAL32)
+        assert params.value(name) == pytest.approx(new, rel=1e-6) != about.default
+        pilot.mav.param_set_send(1, 1, name.encode(), about.high * 2 + 1, mavlink.MAV_PARAM_TYPE_REAL32)
         message = pilot.receive("PARAM_VALUE", where=lambda m: m.param_id == name)
         assert message.param_value == pytest.approx(new, rel=1e-6)
         assert any("is out of range" in text for text in pilot.texts)

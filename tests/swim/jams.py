@@ -73,7 +73,7 @@ def swim(
 ) -> Result:
     vehicle, name, scenario = opened
     bodies: list[Jammed] = []
-    names = [a["name"] for a in vehicle.settings["actuators"]]
+    names = [a.name for a in vehicle.settings.actuators]
 
     def launch(name: str, body: Any) -> SimSession:
         bodies.append(Jammed(body, names.index(joint or names[0])))
@@ -85,7 +85,7 @@ def swim(
     simulation = Simulation(vehicle, name, seed, launch)
     simulation.arm()
     loop, body = simulation.instances[0].loop, simulation.instances[0].body
-    rate_hz, found_s = vehicle.settings["rate_hz"], None
+    rate_hz, found_s = vehicle.settings.rate_hz, None
     errors, speeds = [], []
     for tick in range(round(until_s * rate_hz)):
         if tick == round(JAM_S * rate_hz) and joint:
@@ -95,7 +95,7 @@ def swim(
             found_s = tick / rate_hz - JAM_S
         if tick >= FROM_S * rate_hz and tick % 10 == 0:
             truth = dict(zip(body.truth_fields, body.truth(), strict=True))
-            errors.append(off_path_m(scenario["path_m"], truth["x_m"], truth["y_m"]))
+            errors.append(off_path_m(scenario.path_m, truth["x_m"], truth["y_m"]))
             speeds.append(truth["speed_m_s"])
     assert simulation.fault is None, simulation.fault
     rms_m = math.sqrt(sum(e * e for e in errors) / len(errors))
@@ -121,7 +121,7 @@ def main() -> None:
         *(f"{r.speed_m_s:.2f}" for r in whole),
         *(r.marked for r in whole),
     )
-    for joint in opened[0].settings["gait"]["joints"]:
+    for joint in opened[0].settings.gait.joints:
         for angle_rad in [float(word) for word in args.angles.split(",")]:
             for planned in (True, False):
                 runs = [swim(opened, joint, angle_rad, seed, planned) for seed in seeds]
