@@ -1,7 +1,7 @@
 """HIL with a micro:bit: this side has the readings and the guidance, the board runs the gait.
 
-Estimate, guidance and the failsafes' judgement run here, on the portable core's own loop; a request carries what they
-come to (frequency, amplitude, turn, the gate's action and the commands of channels that the gait does not move), and
+Estimate, guidance and failsafe rules run here, on the portable core's own loop; a request carries their results
+(frequency, amplitude, turn, the limiter's action and the commands of channels that the gait does not move), and
 the board answers with the pulses of that tick. Nothing is sent before the last request was answered: the board's line
 holds 32 bytes. A request without an answer is sent again under its number, which is one tick to the board.
 """
@@ -25,7 +25,7 @@ RESEND_MS = 400  # longer than the board takes half a request for garbage
 
 
 class SetPoints:
-    """Stands where the gait does and keeps what is asked of it: the board has the gait."""
+    """Replaces the gait and holds its set-points: the board has the gait."""
 
     def __init__(self) -> None:
         self.asked = (0, 0, 0)
@@ -56,8 +56,8 @@ class MicrobitSide:
         self._chunk = bytearray(512)
         self._came = bytearray()
         self._sequence = 0
-        self.trips = 0  # of the board's dead-man
-        self.greetings = 0  # the loop is on this side: nobody starts anew
+        self.trips = 0  # timeouts of the board's link
+        self.greetings = 0  # the loop is on this side: no controller restarts
         self.counters = FrameCounters()
         self.bytes_sent = 0
         self.bytes_received = 0
