@@ -1,4 +1,4 @@
-"""A plant and a controller on a wire in one process, with faults: what bench tests are made of."""
+"""A plant and a controller on a HIL link in one process, with faults, for tests."""
 
 import os
 import threading
@@ -57,7 +57,7 @@ class StallingPort:
 
 class Wire:
     """`patience_s`: how long the plant waits for an answer before the controller counts as gone, then `gone_s` a tick
-    (None: the clock's pace). `link_timeout_ms`: the controller's timeout. `free` running, ticks come by the clock.
+    (None: the clock's pace). `link_timeout_ms`: the controller's timeout. `free` running, ticks are in real time.
     """
 
     def __init__(

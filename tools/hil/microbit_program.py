@@ -82,7 +82,7 @@ def _refuse_what_does_not_fit(settings: Settings) -> None:
 
 
 def _numbers(settings: Settings, link_timeout_ms: int) -> list[str]:
-    """The vehicle's constants, read off the very objects that swim it in the portable core.
+    """The vehicle's constants, read off the objects that control it in the portable core.
 
     Some are private there: a second copy of how they are made would be worse.
     """

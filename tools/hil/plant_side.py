@@ -1,9 +1,9 @@
 """The plant side of a HIL link: sends a tick's readings, waits for the outputs of that tick.
 
-In lockstep simulated time stands still while it waits (`exchange`); free running it does not wait, and takes what
+In lockstep, simulated time does not advance while it waits (`exchange`); free running it does not wait, and takes what
 has come (`post`, `collect`). In lockstep a frame without an answer is sent again; after the
-patience given the other end counts as gone: the exchange gives None, and whoever steps the plant puts its
-actuators into their safe state. A controller that has started anew asks for a handshake, and gets it.
+patience given the other end counts as gone: the exchange gives None, and its caller puts the
+actuators into their safe state. A controller that was restarted requests a handshake, and gets it.
 """
 
 import time
@@ -56,7 +56,7 @@ class PlantSide:
         self._outputs: list[int | None] = [0] * self._in.channels
         self.bytes_sent = 0
         self.bytes_received = 0
-        self.greetings = 0  # how often a controller was told to start anew
+        self.greetings = 0  # how often a controller was restarted
         self._asked = False  # has the other end asked for a handshake
         self._open: tuple[int, list[int | None]] | None = (
             None  # the question that has no answer yet: tick, counts
@@ -66,7 +66,7 @@ class PlantSide:
 
     @property
     def counters(self) -> FrameCounters:
-        """What has come over the wire, counted."""
+        """Counters of what was received."""
         return self.decoder.counters
 
     def connect(self, patience_s: float = 20.0) -> bool:
@@ -86,8 +86,8 @@ class PlantSide:
         """One tick: the outputs that answer these readings, or None if the other end is gone.
 
         A question that was given up is put again in the ticks that follow, under its old tick number, until it is
-        answered: so the controller's loop is never ahead of what the actuators were given, however long the wire was
-        cut and wherever, and it takes up with the next step of its motion.
+        answered: so the controller's loop is never ahead of what the actuators were given, however long the link was
+        lost and wherever, and it takes up with the next step of its motion.
         """
         start_ns = time.monotonic_ns()
         give_up = self._now_s() + patience_s
@@ -102,7 +102,7 @@ class PlantSide:
                 outputs = self._unpacked()
                 self.counters.round_trip((time.monotonic_ns() - start_ns) // 1000)
                 return outputs
-            if self._asked:  # it has started anew, and gets this tick's readings
+            if self._asked:  # it was restarted, and gets this tick's readings
                 self._send_handshake()
                 asked_tick, asked_counts = tick, counts
                 self._ask(asked_tick, asked_counts)
@@ -124,7 +124,7 @@ class PlantSide:
 
     def post(self, tick: int, counts: list[int | None], gone: bool = False) -> None:
         """Free running: send a tick's readings and do not wait. To a controller that is `gone`, the last it was sent
-        go again, so that its loop does not run on when it hears but is not heard."""
+        go again, so that its loop does not run on while its answers are lost."""
         if self._asked:
             self._asked = False
             self._send_handshake()

@@ -21,7 +21,7 @@ class Ramp:
         self._active = False
 
     def start(self) -> None:
-        """There was a gap: from now on until the pulses have caught up with what is wanted."""
+        """There was a gap: from now on until the pulses have reached their set-points."""
         self._active = True
 
     def step(self, wanted: list[int]) -> list[int]:
