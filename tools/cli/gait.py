@@ -29,17 +29,17 @@ def run(args: argparse.Namespace) -> int:
     """Writes table and plot, and prints the errors."""
     overrides = args.set + ([f"gait.rows={args.rows}"] if args.rows is not None else [])
     vehicle = open_vehicle(args.vehicle, overrides)
-    settings = vehicle.settings["gait"]
-    if settings is None:
+    gait = vehicle.settings.gait
+    if gait is None:
         raise output.UsageError(f"{vehicle.name} has no gait; its file would need a [gait] table")
-    wave = wave_of(settings)
-    table = wave.table(settings["rows"])
+    wave = wave_of(gait)
+    table = wave.table(gait.rows)
     csv_path = args.csv or Path("runs") / f"{vehicle.name}-gait.csv"
     plot_path = csv_path.with_suffix(".svg")
     try:
         csv_path.parent.mkdir(parents=True, exist_ok=True)
-        write_csv(csv_path, settings["joints"], table)
-        plot(plot_path, wave, settings["joints"], table)
+        write_csv(csv_path, gait.joints, table)
+        plot(plot_path, wave, gait.joints, table)
     except OSError as error:
         raise output.UsageError(
             f"cannot write {error.filename}: {error.strerror}; choose another file with --csv"
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     result = {
         "vehicle": vehicle.name,
         "rows": len(table),
-        "joints": settings["joints"],
+        "joints": gait.joints,
         **errors(wave, table),
         "csv": str(csv_path),
         "plot": str(plot_path),

@@ -26,5 +26,5 @@ def run(args: argparse.Namespace) -> int:
 
 def descriptions(vehicle: Vehicle) -> list[tuple[str, str]]:
     """Scenarios, then trials of the plant, each with its description."""
-    scenarios = [(name, s["about"]) for name, s in vehicle.settings["scenarios"].items()]
+    scenarios = [(name, s.about) for name, s in vehicle.settings.scenarios.items()]
     return scenarios + [(name, f"{trial.about} (plant alone)") for name, trial in vehicle.trials.items()]

@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
         )
     like = open_vehicle(args.like)
     path = args.output / f"{args.name}.toml"
-    text = started(args.name, like.name, like.file.text, like.settings["control"]["kind"])
+    text = started(args.name, like.name, like.file.text, like.settings.control.kind)
     try:
         if path.exists():
             raise output.UsageError(f"{path} already exists; choose another name, or remove it first")
@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
         problem = f"cannot write {path}: {error.strerror}"
         raise output.UsageError(f"{problem}; choose another folder with --output") from None
     vehicle = open_vehicle(str(path))
-    scenario = next(iter(vehicle.settings["scenarios"]))
+    scenario = next(iter(vehicle.settings.scenarios))
     result = {"vehicle": args.name, "file": str(path), "like": like.name, "lines": text.count("\n")}
     if args.json:
         output.as_json(result)

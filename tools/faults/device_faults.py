@@ -4,9 +4,10 @@ import math
 import random
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from caudal.hal.core.build import build_sensor_map
+from caudal.hal.tables.channels import Sensor
 from caudal.hal.tables.pi import OnBus
 from caudal.sim_plant.tables.devices import Servo
 from caudal.sim_plant.world.world import Body
@@ -62,7 +63,7 @@ class SensorMap(Protocol):
 def sensor_effect(fault: Fault, body: FaultyBody, vehicle: "Vehicle", seed: int) -> CountsEffect:
     """Changes the counts of a tick as a faulty sensor does."""
     index = body.sensors.index(fault.target)
-    settings = vehicle.settings["sensors"][index]
+    settings = vehicle.settings.sensors[index]
     change = SENSORS[fault.kind.name](fault, body, build_sensor_map(settings), index, seed)
     # a bumper or a leak probe is read as one bit
     low, high = (0, 1) if _is_switch(settings) else (-LARGEST, LARGEST)
@@ -74,8 +75,8 @@ def sensor_effect(fault: Fault, body: FaultyBody, vehicle: "Vehicle", seed: int)
     return effect
 
 
-def _is_switch(settings: dict[str, Any]) -> bool:
-    return settings["map"] == "linear" and (settings["low_count"], settings["high_count"]) == (0, 1)
+def _is_switch(settings: Sensor) -> bool:
+    return settings.map == "linear" and (settings.low_count, settings.high_count) == (0, 1)
 
 
 def _silent(fault: Fault, body: FaultyBody, map: SensorMap, index: int, seed: int) -> CountChange:
@@ -164,7 +165,7 @@ def bus_effect(body: FaultyBody, vehicle: "Vehicle") -> CountsEffect:
 def battery_effect(fault: Fault, body: FaultyBody, vehicle: "Vehicle") -> CountsEffect:
     """A lower voltage at the sensor of a battery that the plant does not model."""
     index = body.sensors.index("battery")
-    map = build_sensor_map(vehicle.settings["sensors"][index])
+    map = build_sensor_map(vehicle.settings.sensors[index])
 
     def effect(counts: Counts) -> None:
         counts[index] = _plus(map, counts[index], -fault.size)
@@ -175,9 +176,13 @@ def battery_effect(fault: Fault, body: FaultyBody, vehicle: "Vehicle") -> Counts
 def actuator_effect(fault: Fault, body: FaultyBody, vehicle: "Vehicle") -> OutputsEffect:
     """Changes the outputs of a tick so that an actuator does what a faulty one does."""
     index = body.actuators.index(fault.target)
-    settings = vehicle.settings["actuators"][index]
-    rest = {"servo": settings.get("centre_us", 1500), "thruster": settings.get("neutral_us", 1500)}
-    change = ACTUATORS[fault.kind.name](fault, body, vehicle, index, rest.get(settings["map"], 0))
+    settings = vehicle.settings.actuators[index]
+    rest = 0
+    if settings.map == "servo":
+        rest = settings.centre_us
+    elif settings.map == "thruster":
+        rest = settings.neutral_us
+    change = ACTUATORS[fault.kind.name](fault, body, vehicle, index, rest)
 
     def effect(outputs: list[int]) -> None:
         outputs[index] = change(outputs[index])

@@ -115,7 +115,7 @@ class FaultInjector:
         if stalled:
             self._stalled_ticks += 1
             return None
-        late_us += self._stalled_ticks * 1_000_000 // int(self._vehicle.settings["rate_hz"])
+        late_us += self._stalled_ticks * 1_000_000 // int(self._vehicle.settings.rate_hz)
         self._stalled_ticks = 0
         return late_us
 
@@ -181,9 +181,9 @@ class FaultInjector:
         effects = self.body.on_outputs
         return Effect(lambda: effects.update({fault: make()}), lambda: effects.pop(fault))
 
-    def _send(self, *command: object) -> None:
+    def _send(self, kind: str, *values: object) -> None:
         if self.loop is not None:
-            self.loop.send(*command)
+            self.loop.send(kind, *values)
 
 
 def _check(fault: Fault, on_link: bool) -> None:

@@ -162,7 +162,7 @@ _CACHE: collections.deque[tuple[Vehicle, dict[tuple[str, str], Kind]]] = collect
 
 def _possible_faults(vehicle: Vehicle) -> dict[tuple[str, str], Kind]:
     settings, chips = vehicle.settings, chips_or_none(vehicle)
-    sensors = [s["name"] for s in settings["sensors"]]
+    sensors = [s.name for s in settings.sensors]
     targets = {"sensor": sensors, "bus": ["bus"], "chip": []}
     found: dict[tuple[str, str], Kind] = {}
     if chips:
@@ -171,11 +171,11 @@ def _possible_faults(vehicle: Vehicle) -> dict[tuple[str, str], Kind]:
         targets["chip"] = fault_targets(chips)
     for kind in KINDS:
         if kind.family == "actuator":
-            names = [a["name"] for a in settings["actuators"] if _able(kind.name, a["map"])]
+            names = [a.name for a in settings.actuators if _able(kind.name, a.map)]
         elif kind.name == "sags":
             names = ["battery"] if "battery" in sensors or vehicle.plant.battery else []
         elif (kind.family, kind.name) == ("station", "silent"):
-            manual = bool(settings["sticks"]) or settings["control"]["kind"] == "wrench"
+            manual = bool(settings.sticks) or settings.control.kind == "wrench"
             names = ["station", *(["pilot"] if manual else [])]
         elif kind.family in targets:
             names = targets[kind.family]
@@ -243,9 +243,9 @@ def default_size(kind: Kind, target: str, vehicle: Vehicle) -> float:
 
 def range_of(sensor: str, vehicle: Vehicle) -> float:
     """From the lowest to the highest value that a sensor can read, in its SI unit."""
-    settings = next(s for s in vehicle.settings["sensors"] if s["name"] == sensor)
-    if settings["map"] == "table":
-        values: list[float] = settings["values"]
+    settings = next(s for s in vehicle.settings.sensors if s.name == sensor)
+    if settings.map == "table":
+        values: list[float] = settings.values
         return max(values) - min(values)
     map = build_sensor_map(settings)
-    return abs(float(map.to_si(settings["high_count"]) - map.to_si(settings["low_count"])))
+    return abs(float(map.to_si(settings.high_count) - map.to_si(settings.low_count)))
