@@ -315,7 +315,7 @@ def test_file_without_read_permission_is_reported(tmp_path):
     path = tmp_path / "secret.toml"
     path.write_text(SOUND)
     path.chmod(0)
-    # Root may read everything, so the reader is run by user 65534 (nobody).
+    # Root may read everything, so the reader is run by user 65534.
     program = (
         "import os, sys\n"
         "from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError\n"
