@@ -93,7 +93,7 @@ def build_rules(settings: "Settings", board: "Board", available: "Needs") -> "li
 def tail_stages(
     settings: "Settings", control: "TailControl", scenario: "Schedule | Guided", board: "Board"
 ) -> "Stack":
-    """A vehicle that swims with its tail: setpoints become tail settings, and a gait swims them."""
+    """A vehicle that swims with its tail: setpoints become tail settings, and a gait makes joint commands of them."""
     build_guides: Callable[..., Guides] = _scheduled if scenario.task == "schedule" else _guided
     estimators, guides = build_guides(settings, scenario, board, control)
     stages, available = _tail(settings, control, board, guides)
@@ -203,7 +203,7 @@ def _guided(settings: "Settings", scenario: "Guided", board: "Board", control: "
 def undulate_stages(
     settings: "Settings", control: "UndulateControl", scenario: "Schedule", board: "Board"
 ) -> "Stack":
-    """A long body that swims by undulation; shells level its roll, and the neck stabilises its gaze."""
+    """A long undulating body; shells level its roll, and the neck stabilises its gaze."""
     estimators, guides = _scheduled(settings, scenario, board, control)
     stages, available = _tail(settings, control, board, guides)
     if control.shell and control.shells != "off":

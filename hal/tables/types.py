@@ -1,7 +1,7 @@
 """Types that tables of a vehicle file are declared with: ranges of numbers, tables, named tables. CPython only."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 from msgspec import Meta

@@ -1,6 +1,6 @@
 """Controllers: pure steps from estimates and set-points to gait settings and actuator commands. Portable.
 
-- swim_law.py is the controller's model of a tail. The plant has its own (sim_plant/water/strouhal.py), on purpose:
+- swim_model.py is the controller's model of a tail. The plant has its own (sim_plant/water/strouhal.py), on purpose:
   that one is the simulated truth. They have separate tables in the vehicle file and may differ, as on a real vehicle.
 - There are two models of turning: turn rate per beat, as in the Strouhal model, and curvature, for a tail that works
   as a rudder.

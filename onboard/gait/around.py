@@ -6,7 +6,7 @@ the next two behind it; behind the last moving joint the tip is the end.
 
 A jammed joint is bent, and steers. Joints with a share of the turn are assumed to steer alike, by the sum of their
 bending angles: what a jammed joint steers is subtracted from the commanded deflection, and the moving joints make the
-rest, as far as their limits leave range besides the wave.
+rest, as far as their limits leave range in addition to the wave.
 If the wave alone needs more range or speed than they have, it is made smaller or slower. A jammed joint still gets its
 own wave as command: otherwise it could not show that it follows again. Portable; a tick is integer arithmetic and
 allocates nothing.

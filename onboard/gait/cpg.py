@@ -3,7 +3,7 @@
     phase_i' = w + k * sum over neighbours j of sin(phase_j - phase_i - (lead_j - lead_i))
     angle_i  = amplitude_i sin(phase_i)
 
-Amplitudes and leads come from the first harmonic of the gait's table, so the chain swims the same wave. When
+Amplitudes and leads come from the first harmonic of the gait's table, so the chain generates the same wave. When
 the shape changes, the phases converge to the new leads and the amplitudes to the new ones: no joint ever steps, as it
 would when switching tables. Portable; integers only.
 """

@@ -83,7 +83,7 @@ def first_harmonic(table: "Sequence[Sequence[float]]") -> "list[tuple[float, flo
     harmonics = []
     for joint in range(len(table[0])):
         sines = cosines = 0.0
-        for row in range(rows):  # not sum(): newer CPythons round it differently
+        for row in range(rows):  # not sum(): its rounding differs in newer CPythons
             sines += table[row][joint] * math.sin(2 * math.pi * row / rows)
             cosines += table[row][joint] * math.cos(2 * math.pi * row / rows)
         amplitude = 2 / rows * math.sqrt(sines * sines + cosines * cosines)

@@ -1,9 +1,9 @@
-"""What the computer knows of itself, looked up once a second in a thread of its own, and told when it changes.
+"""Monitors the computer once per second in a thread of its own, and reports changes.
 
-    computer_hot     its processor is above HOT_C           under_voltage   the firmware says so (Raspberry Pi)
-    storage_full     the log's place has no room left       clock_jumped    the calendar's clock, against the steady one
+    computer_hot     the processor is above HOT_C           under_voltage   as the firmware reports (Raspberry Pi)
+    storage_full     no space for the log                   clock_jumped    the wall clock against the monotonic one
 
-What cannot be looked up is not told. CPython on Linux.
+What cannot be read is not reported. CPython on Linux.
 """
 
 import os
@@ -20,7 +20,7 @@ THROTTLED = "sys/devices/platform/soc/soc:firmware/get_throttled"  # bit 0: unde
 
 
 class Host:
-    """`tell(word, value)` is called from this thread for every change; `root` is where /sys stands."""
+    """Calls `tell(word, value)` from this thread for every change; `root` contains /sys."""
 
     def __init__(self, tell: Callable[[str, bool], object], log: Path, root: Path = Path("/")) -> None:
         self._tell = tell
@@ -40,7 +40,7 @@ class Host:
             self._thread.join(1.0)
 
     def check(self) -> None:
-        """Once: tell what is another than last time."""
+        """Checks once, and reports what differs from the last time."""
         found = {
             "computer_hot": self._above(THERMAL, HOT_C * 1000),
             "under_voltage": self._bit(THROTTLED),

@@ -1,10 +1,10 @@
-"""Asks Linux for real time: the loop's thread first in line, on one core, memory locked, no collector. CPython only.
+"""Requests real time from Linux: priority of the loop's thread, one core, locked memory, no collector. CPython only.
 
 `set_up` is called once by the loop's thread, after what the loop needs has been loaded and other threads have started:
 they would inherit its core. Its priority they do not inherit (SCHED_RESET_ON_FORK), or a recorder that compresses would
 hold up the loop. A thread that the loop waits for, such as a bus's, calls `first_in_line` itself with a lower priority.
 
-Nothing here raises. What could not be had comes back as sentences: a vehicle swims without them, with more jitter.
+Nothing here raises. What is refused is returned as messages: a vehicle runs without it, with more jitter.
 """
 
 import ctypes
@@ -14,9 +14,7 @@ import sys
 
 PRIORITY = 60  # the loop's: above the kernel's interrupt threads (50), below its watchdogs (99)
 BUS_PRIORITY = 40  # of the threads that talk to devices
-RECORD_PRIORITY = (
-    30  # of the recorder's: one that is kept from the processor keeps the interpreter's lock, too
-)
+RECORD_PRIORITY = 30  # of the recorder's: a thread without processor time holds the interpreter's lock, too
 STATION_PRIORITY = 20  # of the one that talks to ground stations, for the same reason
 SWITCH_S = 0.0005  # how long another thread may keep the interpreter from the loop; Python's own is 5 ms
 _MCL_CURRENT, _MCL_FUTURE = 1, 2
@@ -30,7 +28,7 @@ def set_up(priority: int = PRIORITY, cpu: "int | None" = None) -> "list[str]":
     missing += lock_memory()
     sys.setswitchinterval(SWITCH_S)
     gc.collect()
-    gc.freeze()  # what is loaded by now stays; it need never be looked at again
+    gc.freeze()  # what is loaded by now stays; the collector need not visit it
     gc.disable()
     return missing
 

@@ -1,18 +1,19 @@
-"""Tells the service manager that the loop ticks: systemd's sd_notify protocol, a datagram a word. CPython only.
+"""Notifies the service manager that the loop ticks: systemd's sd_notify protocol, a datagram per word. CPython only.
 
-`alive()` belongs into the loop's own tick, so that a loop that hangs is started anew; one from another thread would say
-that all is well while nothing steers. It may be called every tick: a datagram goes out four times a watchdog period.
-Nothing here raises or waits: a manager that does not listen must not stop a vehicle.
+`alive()` belongs into the loop's own tick, so that a hanging loop is restarted; a call from another thread would report
+that all is well while nothing is controlled. It may be called every tick: it sends a datagram four times per watchdog
+period. Nothing here raises or waits: a manager that does not listen must not stop a vehicle.
 """
 
 import socket
 import time
+from collections.abc import Callable, Mapping
 
 
 class Notifier:
     """Does nothing where no manager listens (no NOTIFY_SOCKET)."""
 
-    def __init__(self, environ, now_ns=time.monotonic_ns):
+    def __init__(self, environ: Mapping[str, str], now_ns: Callable[[], int] = time.monotonic_ns) -> None:
         path = environ.get("NOTIFY_SOCKET", "")
         self._address = "\0" + path[1:] if path.startswith("@") else path  # "@" is an abstract socket
         self._socket = self._open() if path else None
@@ -21,7 +22,7 @@ class Notifier:
         self._now_ns = now_ns
         self._next_ns = 0
 
-    def _open(self):
+    def _open(self) -> socket.socket | None:
         try:
             opened = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
             opened.setblocking(False)

@@ -7,30 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from caudal.hal.errors import CaudalError
-from caudal.hal.vehicle_file.reader import VehicleFile
+from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
 from caudal.onboard import vehicles
 from caudal.onboard.build import build_loop
 from caudal.onboard.core.loop import Loop
+from caudal.onboard.run import unread
+from caudal.onboard.run.null_driver import NullDriver
 from caudal.onboard.tables.params import end_problem
 from caudal.onboard.tables.read import Scenario, Settings
 
 if TYPE_CHECKING:
     from caudal.hal.core.board import Driver
-
-
-class NullDriver:
-    """A board's driver without devices: enough to see that names resolve and maps build."""
-
-    def read(self, counts: list[int | None]) -> None:
-        """There are no readings."""
-        for i in range(len(counts)):
-            counts[i] = None
-
-    def write(self, outputs: list[int]) -> None:
-        """Drops the outputs."""
-
-    def close(self) -> None:
-        """There is nothing to close."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +56,12 @@ class Controlled:
             raise self.file.error(
                 "gait and control", f"together they make no controller ({error})"
             ) from error
+
+    def refuse_unread(self, scenario: str, overrides: Sequence[str]) -> None:
+        """Raises for an override (KEY=VALUE) of a key that the scenario's loop does not read."""
+        sentence = unread.refusal(self, scenario, overrides)
+        if sentence:
+            raise VehicleFileError(f"{self.file.label}: --set: {sentence}.")
 
     def try_without_readings(self, name: str, scenario: Scenario) -> None:
         """One tick of a scenario's controller: names resolve, maps build, and it survives a start without readings."""
@@ -129,4 +122,6 @@ def open_controlled(
     if known:
         file.expect_tables((*vehicles.TABLES, *known))
     vehicle = Controlled(file, read_settings(file))
-    return vehicle, *vehicle.scenario(scenario)
+    name, chosen = vehicle.scenario(scenario)
+    vehicle.refuse_unread(name, overrides)
+    return vehicle, name, chosen

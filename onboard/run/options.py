@@ -1,4 +1,4 @@
-"""What a run is asked for, whatever it runs on."""
+"""Options of a run, on any target."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -9,7 +9,7 @@ from caudal.onboard.run.config import Controlled
 
 
 def default_path(vehicle: str) -> Path:
-    """Where a vehicle's own run stores its parameters: the service's folder, or the user's for such files."""
+    """Where an on-vehicle run stores its parameters: the service's folder, or the user's for such files."""
     service = os.environ.get("STATE_DIRECTORY", "").split(":")[0]
     if service:
         return Path(service) / f"{vehicle}.params"

@@ -29,9 +29,7 @@ def replay(
         raise CaudalError("the log holds no vehicle's readings")
     for name in names:
         one = _Replay(log, name, settings, scenario, progress)
-        runner.run(
-            one, stop=lambda one=one: one.difference is not None or one.session.loop.ticks == one.ticks
-        )
+        runner.run(one, stop=one.ended)
         result["ticks"] += one.session.loop.ticks
         result["commands"] += one.session.loop.ticks * len(settings.actuators)
         missing = result["missing_from_tick"]
@@ -113,6 +111,10 @@ class _Replay:
         self._late_us = iter(timing.column("late_us"))
         self._fields = [*outputs.fields, *(commands.fields if commands else ())]
         self._outputs, self._commands = outputs.each(), commands.each() if commands else None
+
+    def ended(self) -> bool:
+        """At the first difference or the end of the recording."""
+        return self.difference is not None or self.session.loop.ticks == self.ticks
 
     def arm(self) -> None:
         """The log holds the command."""

@@ -1,4 +1,4 @@
-"""The clock loop of every run: in real time, or as fast as it can. CPython only."""
+"""The clock loop of every run: in real time, or unpaced. CPython only."""
 
 import itertools
 import signal

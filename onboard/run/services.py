@@ -112,4 +112,8 @@ class Services:
     def _keep(self, sessions: Sequence[Session], store: ParamStore) -> None:
         for k, session in enumerate(sessions):
             session.params = keeper = ParamKeeper(store, session.loop, keep=k == 0)
-            self._attached.callback(lambda keeper=keeper: [self._notify(text) for text in keeper.close()])
+            self._attached.callback(self._close, keeper)
+
+    def _close(self, keeper: ParamKeeper) -> None:
+        for text in keeper.close():
+            self._notify(text)

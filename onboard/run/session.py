@@ -1,6 +1,6 @@
 """One vehicle's tick with everything that accompanies it on a computer. CPython only.
 
-The vehicle's own run, a simulated vehicle, the controller side of a HIL link and a replay are sessions. They differ in
+An on-vehicle run, a simulated vehicle, the controller side of a HIL link and a replay are sessions. They differ in
 what gives them the time, and in what they add `before` and `after` the tick.
 """
 

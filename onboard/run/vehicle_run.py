@@ -126,7 +126,7 @@ class VehicleRun:
         self._session.safe()
 
     def report(self, tick: int) -> None:
-        """Tells the service manager that the loop is alive, from its own thread, and once a second its status."""
+        """Notifies the service manager that the loop is alive, from its own thread, and once a second its status."""
         loop = self._session.loop
         if tick == 0:
             self._notifier.ready()

@@ -12,7 +12,7 @@ from caudal.onboard.tables.read import Settings
 
 
 class VehicleLink:
-    """One vehicle. `number`: its index among the vehicles of the run; `origin`: where x = y = 0 is, unless its file says so;
+    """One vehicle. `number`: its index among the vehicles of the run; `origin`: of x and y, unless its file gives it;
     `inject`: injects faults into a simulation; `logs`: the folder of this run's log and earlier ones."""
 
     def __init__(

@@ -1,6 +1,6 @@
 """Tables of a chain of modules and soft joints: `control` of kind "chain", and its scenarios, task "aims".
 
-An aim is a task with a priority (chain/tasks.py). CPython only.
+Each of `aims` is a task with a priority (chain/tasks.py). CPython only.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -204,7 +204,7 @@ class SpeedAim(FrameAimTable, tag="speed", kw_only=True, frozen=True):
 
 
 class RunAim(AimTable, tag="run", kw_only=True, frozen=True):
-    """A speed along the line ahead, m/s, below 0 astern; the scenario's only aim (chain/straight_run.py).
+    """A speed along the line ahead, m/s, below 0 astern; the scenario's only task (chain/straight_run.py).
 
     Errors and thrusts that cost the same in its feedback, and the disturbances that its filter expects. Gains are
     designed for speeds grid_m_s apart."""
@@ -293,16 +293,16 @@ def task_problems(scenario: AimsTask, control: ChainControl) -> Iterator[tuple[s
     for k, aim in enumerate(scenario.aims):
         at = f"aims.{k}"
         if aim.name in names[:k]:
-            yield f"{at}.name", f'two aims have the name "{aim.name}"; name each once'
+            yield f"{at}.name", f'two tasks have the name "{aim.name}"; name each once'
         if isinstance(aim, RunAim) and (len(names) > 1 or not aim.rows):
-            yield at, "a run controls the whole chain: make it the only aim, and give it rows"
+            yield at, "a run controls the whole chain: make it the only task, and give it rows"
         if isinstance(aim, FrameAimTable) and aim.frame not in frames:
             yield f"{at}.frame", f'there is no frame "{aim.frame}"; there are {", ".join(frames)}'
         wide = WIDTH.get(type(aim), 2 * len(control.soft))
         before_s = 0.0
         for i, row in enumerate(aim.rows):
             if len(row.to) != wide:
-                yield f"{at}.rows.{i}.to", f"has {len(row.to)} numbers; this aim takes {wide}"
+                yield f"{at}.rows.{i}.to", f"has {len(row.to)} numbers; this task takes {wide}"
             if row.at_s <= before_s and (i or row.at_s < 0):
                 yield f"{at}.rows.{i}.at_s", "must grow from row to row"
             if row.within_s > row.at_s - before_s:

@@ -1,4 +1,4 @@
-"""`make test-arm64`: deploys onto a Raspberry Pi's system in QEMU and checks from outside what the service promises.
+"""`make test-arm64`: deploys onto a Raspberry Pi's system in QEMU and checks the service from outside.
 
     python -m tests.arm64.check TAR [virt] [image] [raspi3b]
 
@@ -134,7 +134,7 @@ def check_ssh(machine: Machine, first: dict) -> None:
         "virt", "a second release comes over ssh", good, f"{time.monotonic() - start:.0f} s; {second['done']}"
     )
     kept = "25123456" in machine.ask(f"cat {CALIBRATION}")
-    note("virt", "the calibration is kept", kept, CALIBRATION)
+    note("virt", "the calibration is unchanged", kept, CALIBRATION)
     health = deploy(*place, "--health")
     note("virt", "caudal-health says it is well", health["healthy"], health["service"])
     check_fallback(machine, first["release"], second["release"])
@@ -165,7 +165,7 @@ def check_ssh(machine: Machine, first: dict) -> None:
 
 
 def check_fallback(machine: Machine, first: str, second: str) -> None:
-    """A release whose deploy was cut off, with nobody there to see it fail."""
+    """A release whose deploy was cut off, while no person is connected."""
     trial = json.dumps({"release": second, "previous": first, "boots": 0})
     machine.ask(f"echo '{trial}' > /opt/caudal/trial.json")
     broken = BROKEN.replace("\n", "\\n").replace("'", '"')
@@ -201,7 +201,7 @@ def make_broken(scratch: Path, platform: Platform) -> Release:
 
 
 def check_image(tar: Path) -> None:
-    """A second release on the card whose vehicle file does not read: found at boot, with nobody there."""
+    """A second release on the card whose vehicle file does not read: found at boot."""
     userland = Userland(tar, "image")
     root = str(userland.root)
     first = deploy("--root", root, "fish", "--scenario", "cruise")

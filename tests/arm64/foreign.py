@@ -2,7 +2,7 @@
 
     python -m tests.arm64.foreign COMMAND...
 
-A namespace of its own tells the kernel (6.7 or newer) to start them with qemu-aarch64-static; the machine is left as it
+A namespace of its own makes the kernel (6.7 or newer) start them with qemu-aarch64-static; the machine is left as it
 is. Where arm64 programs run already, the command is just run. Needs root, for users other than one's own.
 """
 

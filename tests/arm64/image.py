@@ -25,7 +25,7 @@ class Userland:
         self._prepare()
 
     def _take_kernel(self, kernel: Path) -> None:
-        """The kernel beside the folder, and the few modules a test needs in it."""
+        """Copies the kernel next to the folder, and the modules that a test needs into it."""
         package = next((self.root / "root").glob("linux-image-*.deb"))
         if not kernel.is_dir():
             subprocess.run(["dpkg", "-x", str(package), f"{kernel}.new"], check=True)

@@ -49,7 +49,7 @@ class Machine:
         return time.monotonic() - self.started
 
     def wait_for_shell(self, timeout_s: float = 300) -> None:
-        """Says nothing before it is asked to: what comes too early blocks the emulated line for good."""
+        """Sends nothing before the prompt: input that is too early blocks the emulated line."""
         end = time.monotonic() + timeout_s
         while b"root@" not in self._said:
             if time.monotonic() > end or self._process.poll() is not None:

@@ -12,7 +12,7 @@ from caudal.onboard.chain.arrays import Floats
 from caudal.onboard.chain.model import ChainModel
 from caudal.onboard.chain.priority import TaskPriorityControl
 from caudal.onboard.chain.rotations import euler_rotation
-from caudal.onboard.run.config import NullDriver
+from caudal.onboard.run.null_driver import NullDriver
 from caudal.onboard.tables.chain import AimsTask, Chain
 from caudal.tools.config.vehicle import Vehicle, open_scenario
 

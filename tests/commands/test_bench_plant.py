@@ -17,7 +17,7 @@ def brief(monkeypatch):
     monkeypatch.setattr(plant, "STEPS", 50)
 
 
-def test_bench_plant_gives_every_figure_and_its_ratio_to_both_peers(capsys):
+def test_bench_plant_gives_every_figure_and_its_ratio_to_both_engines(capsys):
     assert main(["bench", "plant", SNAKE, "--json"]) == 0
     result = json.loads(capsys.readouterr().out)["snake"]
     for kind in ("", "_dry", "_buoyant", "_full"):
@@ -29,13 +29,13 @@ def test_bench_plant_gives_every_figure_and_its_ratio_to_both_peers(capsys):
         assert result[ratio] == pytest.approx(result[ours] / result[theirs]) and result[ratio] > 0
 
 
-def test_bench_plant_prints_what_each_peer_leaves_out(capsys):
+def test_bench_plant_prints_what_each_engine_leaves_out(capsys):
     assert main(["bench", "plant", SNAKE]) == 0
     said = capsys.readouterr().out
     assert "ratio_to_mujoco_rk4" in said and "no buoyancy" in said and "no water" in said
 
 
-def test_bench_plant_times_ours_when_the_peers_are_not_installed(capsys, monkeypatch):
+def test_bench_plant_times_ours_when_the_others_are_not_installed(capsys, monkeypatch):
     for name in ("mujoco", "pinocchio"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(plant, "_installed", lambda package: False)

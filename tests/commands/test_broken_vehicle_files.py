@@ -64,7 +64,7 @@ def test_a_folder_is_no_vehicle_file(caudal):
 AS_NOBODY = """
 import os, sys
 import caudal.tools.cli.check, caudal.tools.cli.main
-if os.geteuid() == 0:  # root may read anything: be somebody else
+if os.geteuid() == 0:  # root may read anything: become another user
     os.setuid(65534)
 sys.exit(caudal.tools.cli.main.main(["check", "mine.toml"]))
 """

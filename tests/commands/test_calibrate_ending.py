@@ -110,7 +110,7 @@ def test_closed_terminal_ends_the_pulses(room):
     assert not any(pulses_of(room.registers)) and room.file.read_text() == FISH_TEXT
 
 
-# On the computer's own bus: the drivers in their threads, the chip by the clock
+# On the computer's own bus: the drivers in their threads, the chip in real time
 
 
 def test_calibration_runs_the_drivers_in_threads_on_a_computer(room, monkeypatch):

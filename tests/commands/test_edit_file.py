@@ -108,7 +108,7 @@ def test_windows_line_ends_and_a_byte_order_mark_stay(tmp_path):
 
 
 @pytest.mark.parametrize("fails", ["fsync", "replace"])
-def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(fails, tmp_path, monkeypatch):
+def test_a_write_that_fails_leaves_the_old_file_and_no_other(fails, tmp_path, monkeypatch):
     def fail(*_):
         raise OSError(28, "No space left on device")
 

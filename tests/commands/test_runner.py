@@ -2,7 +2,7 @@
 
 import pytest
 
-from caudal.onboard.run.config import NullDriver
+from caudal.onboard.run.null_driver import NullDriver
 from caudal.onboard.run.runner import run
 from caudal.onboard.run.session import Session
 from caudal.tools.config.vehicle import open_scenario

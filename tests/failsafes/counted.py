@@ -1,4 +1,4 @@
-"""Rows of the failsafe table times benches, as really executed: counted over all processes of a test run.
+"""Failsafe rules times benches, as executed: counted over all processes of a test run.
 
 tests/conftest.py takes the hooks in. A run of the whole file that executed fewer than all of them has failed.
 """
@@ -31,7 +31,7 @@ def pytest_sessionfinish(session) -> None:
     stopped = config.option.maxfail or getattr(config.option, "lf", False)
     if not _executed or hasattr(config, "workerinput"):
         return
-    print(f"\nfailsafe rows x benches executed: {said(_executed)}")
+    print(f"\nfailsafe rules x benches executed: {said(_executed)}")
     if not (chosen or stopped) and ALL - _executed:
         print("not executed:", *sorted(ALL - _executed))
         session.exitstatus = session.exitstatus or 1

@@ -17,7 +17,7 @@ from caudal.tools.simulate.simulation import Simulation
 
 
 class Judged:
-    """What every observer came to at most, beside what it does."""
+    """What every observer came to at most, and its duties."""
 
     def __init__(self) -> None:
         self.off: dict[int, float] = {}

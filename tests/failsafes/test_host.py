@@ -7,7 +7,7 @@ from caudal.onboard.host.host_monitor import JUMP_S, THERMAL, THROTTLED, Host
 
 
 def heard(tmp_path, **files: str):
-    """A host that looks at files of the test's own, and what it has told so far."""
+    """A host monitor that reads the test's files, and its reports so far."""
     told: list[tuple[str, bool]] = []
     host = Host(lambda word, value: told.append((word, value)), tmp_path / "run.mcap", tmp_path)
     put(tmp_path, **files)
@@ -21,7 +21,7 @@ def put(root, hot: str | None = None, throttled: str | None = None) -> None:
             (root / name).write_text(text)
 
 
-def test_nothing_is_told_while_all_is_well_or_cannot_be_looked_up(tmp_path):
+def test_nothing_is_reported_while_all_is_well_or_unknown(tmp_path):
     host, told = heard(tmp_path)
     host.check()
     put(tmp_path, hot="45000\n", throttled="0\n")
@@ -31,7 +31,7 @@ def test_nothing_is_told_while_all_is_well_or_cannot_be_looked_up(tmp_path):
     assert told == []
 
 
-def test_heat_and_a_low_supply_are_told_once_and_taken_back(tmp_path):
+def test_heat_and_a_low_supply_are_reported_once_and_cleared(tmp_path):
     host, told = heard(tmp_path, hot="85000\n", throttled="50005\n")
     host.check()
     host.check()
@@ -41,7 +41,7 @@ def test_heat_and_a_low_supply_are_told_once_and_taken_back(tmp_path):
     assert told[2:] == [("computer_hot", False), ("under_voltage", False)]
 
 
-def test_a_full_disk_is_told(tmp_path, monkeypatch):
+def test_full_disk_is_reported(tmp_path, monkeypatch):
     host, told = heard(tmp_path)
     here = os.statvfs(tmp_path)
 
@@ -53,7 +53,7 @@ def test_a_full_disk_is_told(tmp_path, monkeypatch):
     assert told == [("storage_full", True)]
 
 
-def test_a_jump_of_the_calendar_is_told_for_one_look(tmp_path, monkeypatch):
+def test_jump_of_the_wall_clock_is_reported_for_one_check(tmp_path, monkeypatch):
     host, told = heard(tmp_path)
     calendar = time.clock_gettime
     monkeypatch.setattr(time, "clock_gettime", lambda clock: calendar(clock) + 2 * JUMP_S)
@@ -62,7 +62,7 @@ def test_a_jump_of_the_calendar_is_told_for_one_look(tmp_path, monkeypatch):
     assert told == [("clock_jumped", True), ("clock_jumped", False)]
 
 
-def test_its_thread_ends_when_it_is_told_to(tmp_path):
+def test_thread_ends_when_it_is_stopped(tmp_path):
     host, _ = heard(tmp_path)
     host.start()
     host.stop()

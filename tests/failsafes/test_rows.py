@@ -47,7 +47,7 @@ def test_a_row_acts_within_its_delay_and_two_ticks_and_clears_as_it_says(name, w
 
 
 def a_cut_wire_acts_and_mended_the_vehicle_goes_on() -> None:
-    """No reading reaches the loop, so no row of it can act: each end does what the row says, by its own judgement."""
+    """No reading reaches the loop, so no row of it can act: each end does what the row says, by itself."""
     bench = Cuttable("rov", "station", [], None)
     try:
         bench.step(SETTLED_TICKS)
@@ -99,7 +99,7 @@ def acts(bench: Bench, row) -> None:
 
 
 def clears(bench: Bench, row) -> None:
-    """A row whose cause is gone clears by itself, or once somebody has taken note; then the vehicle may go on."""
+    """A row whose cause is gone clears by itself, or once a person has acknowledged it; then the vehicle may go on."""
     slow_notice = row._clear_ticks + 10 * bench.rate_hz
     if not row.latched:
         ticks_until(bench, lambda: not row.active, slow_notice)
@@ -138,7 +138,7 @@ def test_two_causes_at_once_the_stronger_action_wins_and_the_weaker_is_back_when
     assert not bench.row("depth_lost").active and bench.loop.state.action == SLOW
 
 
-def test_a_leak_seen_while_disarmed_bars_arming_until_somebody_has_taken_note():
+def test_leak_seen_while_disarmed_blocks_arming_until_it_is_acknowledged():
     bench = Simulated("rov", "station", [], None)
     bench.step(SETTLED_TICKS)
     bench.loop.disarm()
@@ -173,11 +173,11 @@ def test_surfacing_goes_up_in_the_plant(vehicle, scenario):
 
 def test_the_documentation_is_the_table():
     written = (ROOT / "docs" / "failsafes.md").read_text(encoding="utf-8")
-    assert written == markdown(), "write it anew: caudal failsafes --markdown > docs/failsafes.md"
+    assert written == markdown(), "write it again: caudal failsafes --markdown > docs/failsafes.md"
 
 
 def test_the_documentation_names_the_tests_that_execute_its_rows(request):
-    """A run of this file has all of them; whoever chose a few has those."""
+    """A run of this file has all of them; a selection has those."""
     written = set(re.findall(r"`\[(\w+-\w+)\]`", markdown()))
     assert written == counted.ALL
     present = {row for item in request.session.items if (row := counted.row_of(item.nodeid))}
@@ -220,7 +220,7 @@ def test_the_command_shows_a_vehicles_table(caudal):
         ("failsafe.out_of_bounds.low_m=[9, 9, 9]", "must be below high_m"),
         ("failsafe.pilot_lost={ limit_s = 100 }", "failsafe.pilot_lost.limit_s"),
         ("surface.by=gait", "needs a [gait]"),
-        ('surface.commands={ nobody = 1.0 }', 'no actuator "nobody"'),
+        ('surface.commands={ unknown = 1.0 }', 'no actuator "unknown"'),
         ('surface.commands={ lift_port = 100.0 }', "outside -30 to 38"),
         ('sticks={ frequency_hz = 1.0, deflection_deg = 10.0 }', "for vehicles with a gait"),
     ],

@@ -157,7 +157,7 @@ def test_chamber_leaks_and_battery_sags_in_the_plant(rov):
 def test_inject_rejects_faults_that_this_run_cannot_have(fish):
     simulation = Simulation(fish[0], fish[1], 1)
     for name, text, words in (
-        ("nobody", "stuck:depth", "there is no vehicle nobody here; there are fish_1"),
+        ("other", "stuck:depth", "there is no vehicle other here; there are fish_1"),
         ("fish_1", "cut:wire", "needs a controller on a HIL link"),
         ("fish_1", "nack:imu", "give --on emulated"),
     ):

@@ -18,7 +18,7 @@ from caudal.tools.hil.remote_vehicle import LINK_TIMEOUT_TICKS
 from tests.waiting import wait_for
 
 LENGTHS_S = (0.5, 2.0, 10.0)
-CONTROLLER_TICKS = 20  # the controller's dead-man here; `caudal run --on hil:PORT` has 200
+CONTROLLER_TICKS = 20  # the controller's link timeout here; `caudal run --on hil:PORT` has 200
 
 
 @dataclass
@@ -123,7 +123,7 @@ def most(ticks: list[int | None]) -> int | str:
 if __name__ == "__main__":
     vehicle, scenario = sys.argv[1:3] if len(sys.argv) > 2 else ("fish", "cruise")
     print(
-        f"{vehicle} {scenario}; dead-men: plant {LINK_TIMEOUT_TICKS} ticks free, controller {CONTROLLER_TICKS} ticks"
+        f"{vehicle} {scenario}; timeouts: plant {LINK_TIMEOUT_TICKS} ticks free, controller {CONTROLLER_TICKS} ticks"
     )
     for free in (False, True):
         for length_s in LENGTHS_S:

@@ -28,7 +28,8 @@ def linked(sides):
         plant = sides.plant("pty", *plant_words)
         line = said(plant, r"other end of this line is (\S+)")
         controller = sides.controller(line, "--log", "controller.mcap", "--json", *controller_words)
-        return result_of(plant), result_of(controller, code)
+        ended = result_of(controller, code)  # first: a plant waits for a controller that has failed
+        return result_of(plant), ended
 
     return run
 

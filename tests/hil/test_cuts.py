@@ -27,7 +27,7 @@ def test_in_lockstep_a_cut_at_any_instant_stops_the_servos_at_once_and_costs_no_
     cutter.close()
 
 
-def test_free_running_a_cut_stops_the_servos_after_the_dead_mans_ticks():
+def test_free_running_cut_stops_the_servos_after_the_link_timeout():
     cutter = Cutter("fish", "cruise", free=True, seed=2)
     for _ in range(2):
         cut = cutter.cut(0.5)

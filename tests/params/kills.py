@@ -1,10 +1,10 @@
-"""Vehicles killed while they keep their parameters: the file holds an old value or a new one, whole, every time.
+"""Vehicles killed while they store their parameters: the file always holds a complete old or new value.
 
     python tests/params/kills.py [KILLS]        1,000 of them; the suite has a few dozen
 
-Each vehicle is a process of its own with a real loop that is told one set after the other, and the real keeper that
-writes them; it is killed (SIGKILL) at a random instant. What it was told and what was on the disk by its own account
-stand in memory that outlives it: the file must lie between the two.
+Each vehicle is a process of its own with a real loop that receives one set after the other, and the real store that
+writes them; it is killed (SIGKILL) at a random instant. The sets that it received and those that
+it reported as stored are in memory that outlives it: the file must be between the two.
 """
 
 import mmap
@@ -27,7 +27,7 @@ NAME, STEP = "FS_DEPTH", 1e-6  # the k-th set is 1 + k STEP
 
 
 def live(loop: Any, store: ParamStore, told: mmap.mmap, start: int) -> None:
-    """Set after set, until somebody kills it."""
+    """Sets one after the other, until it is killed."""
     store.load()
     keeper = ParamWriter(store)
     save = store.save

@@ -35,7 +35,7 @@ def test_a_parameter_loaded_in_the_first_tick_is_as_if_the_file_said_so(vehicle)
         assert ticked(loop, 25) == ticked(built, 25), param.name
 
 
-def test_a_chain_takes_what_was_kept_in_its_first_tick():
+def test_chain_takes_stored_values_in_its_first_tick():
     settings = settings_of("hybrid")
     loop = loop_of(settings)
     loop.send("load", [["POSTURE_EASE", 30e3]])
@@ -98,7 +98,7 @@ def test_a_gain_changes_and_the_integral_stays():
 
 
 def test_a_vehicles_sets_are_its_own():
-    """Vehicles of a fleet are built from the same settings."""
+    """Vehicles of one simulation are built from the same settings."""
     settings = settings_of("rov")
     one, other, alone = loop_of(settings), loop_of(settings), loop_of(settings)
     assert send(one, "set", "YAW_P", 5.0) is None

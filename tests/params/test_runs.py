@@ -39,7 +39,7 @@ class Args:
 
 @pytest.mark.parametrize("vehicle", SETS)
 def test_a_run_with_sets_replays_to_the_bit(tmp_path, vehicle):
-    """In the plant, sensor noise on; some were kept from before, some are refused, some come while armed."""
+    """In the plant, sensor noise on; some were stored before, some are refused, some come while armed."""
     scenario_name, sets = SETS[vehicle]
     opened, name, _ = open_scenario(vehicle, [], scenario_name)
     path, log = tmp_path / "kept.params", tmp_path / "run.mcap"
@@ -179,7 +179,7 @@ def test_a_plain_simulation_depends_on_nothing_in_a_home_folder(caudal):
     assert not [e for e in Log(caudal.folder / "plain.mcap").events if e.details.get("kind") == "load"]
 
 
-def test_the_vehicles_own_run_takes_what_was_kept(caudal):
+def test_the_vehicles_own_run_takes_stored_values(caudal):
     home = caudal.folder / "state" / "caudal"
     home.mkdir(parents=True)
     ParamStore(home / "fish.params", "fish", settings_of("fish").params).save({"BEAT_MAX": 2.5})

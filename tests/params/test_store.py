@@ -32,7 +32,7 @@ def sets(draw):
 
 
 @given(sets())
-def test_what_is_kept_comes_back_to_the_bit(tmp_path_factory, values):
+def test_stored_values_come_back_to_the_bit(tmp_path_factory, values):
     path = tmp_path_factory.mktemp("store") / "fish.params"
     a_store(path).save(values)
     store = a_store(path)
@@ -67,7 +67,7 @@ def test_whole_numbers_stay_whole():
     assert "whole number" in checked(about, "ROWS", 36.5)[1]
 
 
-def test_a_file_that_is_cut_or_changed_anywhere_is_told_and_never_taken(tmp_path):
+def test_a_file_that_is_cut_or_changed_anywhere_is_reported_and_never_taken(tmp_path):
     path = tmp_path / "fish.params"
     a_store(path).save({"BEAT_MAX": 2.5, "DIVE_P": 3.0})
     whole = path.read_bytes()
@@ -110,7 +110,7 @@ def test_a_file_that_is_cut_or_changed_anywhere_is_told_and_never_taken(tmp_path
         {},
     ],
 )
-def test_a_file_of_a_newer_version_is_told_and_not_written_over_whatever_it_holds(tmp_path, newer):
+def test_a_file_of_a_newer_version_is_reported_and_not_written_over_whatever_it_holds(tmp_path, newer):
     path = tmp_path / "fish.params"
     path.write_text(json.dumps({"caudal_params": 2, **newer}))
     before = path.read_bytes()
@@ -122,7 +122,7 @@ def test_a_file_of_a_newer_version_is_told_and_not_written_over_whatever_it_hold
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["fish.params"]
 
 
-def test_a_file_of_another_vehicle_is_told_and_not_written_over(tmp_path):
+def test_a_file_of_another_vehicle_is_reported_and_not_written_over(tmp_path):
     path = tmp_path / "some.params"
     ParamStore(path, "eel", PARAMS).save({"BEAT_MAX": 2.5})
     store = a_store(path)
@@ -132,7 +132,7 @@ def test_a_file_of_another_vehicle_is_told_and_not_written_over(tmp_path):
     assert ParamStore(path, "eel", PARAMS).load() == {"BEAT_MAX": 2.5}
 
 
-def test_what_todays_file_does_not_take_is_told_and_sleeps(tmp_path):
+def test_values_that_the_file_rejects_are_reported_and_unused(tmp_path):
     path = tmp_path / "fish.params"
     more = [*PARAMS, replace(ABOUT["BEAT_MAX"], name="OLD")]
     wider = [replace(param, high=100.0) if param.name == "DIVE_P" else param for param in more]
@@ -232,7 +232,7 @@ def test_what_becomes_a_pipe_while_it_swims_is_not_replaced(tmp_path):
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_a_link_stays_a_link_and_the_file_behind_it_is_kept(tmp_path, there):
+def test_a_link_stays_a_link_and_the_file_behind_it_is_unchanged(tmp_path, there):
     kept, link = tmp_path / "kept" / "real.params", tmp_path / "fish.params"
     if there:
         a_store(kept).save({"BEAT_MAX": 2.5})
@@ -247,7 +247,7 @@ def test_a_link_stays_a_link_and_the_file_behind_it_is_kept(tmp_path, there):
     assert link.is_symlink() and sorted(os.listdir(kept.parent)) == ["real.params", "real.params.broken"]
 
 
-def test_a_keeper_keeps_the_last_of_all_sets_and_tells_when_it_cannot(tmp_path):
+def test_store_has_the_last_of_all_sets_and_reports_when_it_cannot_write(tmp_path):
     path = tmp_path / "folder" / "fish.params"
     loop = loop_of(settings_of("fish"))
     keeper = ParamWriter(a_store(path))
@@ -267,7 +267,7 @@ def test_a_keeper_keeps_the_last_of_all_sets_and_tells_when_it_cannot(tmp_path):
     assert a_store(path).load() == {"BEAT_MAX": 2.3}
 
 
-def test_a_default_is_not_kept(tmp_path):
+def test_default_is_not_stored(tmp_path):
     loop = loop_of(settings_of("fish"))
     keeper = ParamWriter(a_store(tmp_path / "fish.params"))
     for value in (2.5, 3.0):  # and back

@@ -227,13 +227,13 @@ def test_turns_sensor_reads_unsigned_revolutions_of_the_present_thrust():
 
 
 def test_turns_sensor_is_refused_without_a_thruster():
-    with pytest.raises(ValueError, match="nobody is not a thruster"):
+    with pytest.raises(ValueError, match="none is not a thruster"):
         adrift(
             plant(
                 sensor={
                     "turns": {
                         "kind": "turns",
-                        "thruster": "nobody",
+                        "thruster": "none",
                         "turns_s_per_count": 0.1,
                         "rate_hz": 50.0,
                     }

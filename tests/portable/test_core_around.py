@@ -17,7 +17,7 @@ ANGLES = ("a1", "a2", "a3", "a4")
 
 
 class Tailed:
-    """A gait with the plan round jammed joints behind it; a jammed joint is where `stuck` says."""
+    """A gait with the plan around jammed joints behind it; a jammed joint is where `stuck` says."""
 
     def __init__(self, source="cpg", slew_rad_s=12.0, limit_rad=1.0, share=None):
         plain = settings()

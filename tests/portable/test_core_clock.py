@@ -6,7 +6,7 @@ PERIOD_US = 10000
 
 
 class Time:
-    """Microseconds that only pass when told to, wrapping as a board's counter does."""
+    """Microseconds that pass on request only, wrapping as a board's counter does."""
 
     def __init__(self, start_us=0, wrap=1 << 62, oversleep_us=0):
         self.now_us = start_us
@@ -51,7 +51,7 @@ def test_work_done_in_a_tick_shortens_the_sleep():
     assert time.slept == [6500]
 
 
-def test_lateness_is_told_and_does_not_add_up():
+def test_lateness_is_reported_and_does_not_add_up():
     time = Time(oversleep_us=80)
     clock = time.clock()
     lates = [clock.wait() for _ in range(50)]

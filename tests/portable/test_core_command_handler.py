@@ -37,7 +37,7 @@ def test_a_vehicle_that_nothing_could_bring_up_is_not_armed():
     assert "surface" in send(loop, "arm") and not loop.state.armed
 
 
-def test_an_active_failsafe_bars_arming_and_is_named():
+def test_active_failsafe_blocks_arming_and_is_named():
     for action, bars in (
         ("warn", False),
         ("slow", False),
@@ -58,7 +58,7 @@ def test_an_active_failsafe_bars_arming_and_is_named():
         assert (refusal is not None and "heading_lost" in refusal) == bars
 
 
-def test_nobody_arms_a_vehicle_in_the_time_that_a_cause_has_to_last():
+def test_vehicle_cannot_be_armed_in_the_time_that_a_cause_has_to_last():
     rows = [failsafe("blind", "reading_lost", "surface", sensors=["heading"], delay_s=5.0)]
     loop = vehicle(failsafes=rows)
     loop.board.driver.counts["heading"] = None
@@ -70,7 +70,7 @@ def test_nobody_arms_a_vehicle_in_the_time_that_a_cause_has_to_last():
     assert send(loop, "arm") is None
 
 
-def test_a_latched_failsafe_bars_arming_until_somebody_has_disarmed_again():
+def test_a_latched_failsafe_blocks_arming_until_it_is_disarmed_again():
     rows = [failsafe("leak", "reading_lost", "surface", sensors=["heading"], latched=True)]
     loop = vehicle(failsafes=rows)
     loop.board.driver.counts["heading"] = None
@@ -84,7 +84,7 @@ def test_a_latched_failsafe_bars_arming_until_somebody_has_disarmed_again():
     assert send(loop, "arm") is None
 
 
-def test_modes_that_are_there_may_be_asked_for_and_others_are_refused():
+def test_available_modes_are_accepted_and_others_refused():
     loop = vehicle()
     assert loop.handler.modes == ["auto", "manual", "hold", "surface"]
     for name in loop.handler.modes:
@@ -158,14 +158,14 @@ def test_what_is_no_order_is_refused_and_changes_nothing():
     assert loop.fault is None and not loop.state.armed and loop.state.mode == modes.AUTO
 
 
-def test_host_and_station_are_heard():
+def test_host_and_station_reports_reach_the_state():
     loop = vehicle()
     assert send(loop, "host", "storage_full", 1) is None and loop.state.host["storage_full"]
     assert loop.state.station_age == NEVER
     assert send(loop, "station") is None and loop.state.station_age < 3
 
 
-def test_a_flood_of_orders_waits_and_what_is_too_much_is_not_taken():
+def test_commands_beyond_the_limit_of_a_tick_wait_or_are_rejected():
     loop = vehicle()
     taken = [loop.send("station") for _ in range(COMMANDS_WAITING + 10)]
     assert taken == [True] * COMMANDS_WAITING + [False] * 10
@@ -177,14 +177,14 @@ def test_a_flood_of_orders_waits_and_what_is_too_much_is_not_taken():
     assert loop.taken == []
 
 
-def test_a_loop_that_has_stopped_safe_refuses_orders_and_says_why():
+def test_loop_stopped_by_a_fault_refuses_commands_with_the_reason():
     loop = vehicle()
     loop.fail("gait: broken on purpose")
     assert "broken on purpose" in send(loop, "arm")
     assert not loop.state.armed
 
 
-def test_an_order_whose_kind_is_no_word_is_refused_and_the_loop_ticks_on():
+def test_command_whose_kind_is_not_a_string_is_refused_and_the_loop_ticks_on():
     loop = vehicle()
     for kind in (None, 7, [], {}, ("arm",)):
         assert "there is no order" in send(loop, kind)

@@ -27,7 +27,7 @@ STEP = 12 * ONE // 100  # 12 rad/s at 100 Hz
 
 
 class Bench:
-    """Two servos, one limp and one held at 0.5 rad when safe, behind a gate of the given rows."""
+    """Two servos, one limp and one held at 0.5 rad when safe, behind a limiter with the given rules."""
 
     def __init__(self, *rows, armed=True):
         self.driver = BenchDriver(("heading",))
@@ -117,7 +117,7 @@ def test_a_row_clears_once_its_cause_has_been_gone_long_enough():
     assert bench.state.action == NONE
 
 
-def test_a_cause_that_comes_back_starts_the_clearing_anew():
+def test_a_cause_that_comes_back_restarts_the_clearing():
     bench = Bench(lost(clear_s=0.5))
     bench.driver.counts["heading"] = None
     bench.step(10)
@@ -203,7 +203,7 @@ def test_hold_and_surface_change_the_mode_and_the_asked_one_comes_back():
         assert bench.state.mode == AUTO
 
 
-def test_hold_does_not_call_back_what_was_asked_to_surface():
+def test_hold_does_not_cancel_a_commanded_surfacing():
     bench = Bench(lost("hold"))
     bench.state.requested_mode = SURFACE_MODE
     bench.driver.counts["heading"] = None

@@ -181,7 +181,7 @@ def test_handshake_starts_the_frame_order_again():
     assert counters.lost == 1
 
 
-def test_a_sender_that_started_anew_unheard_is_believed_at_its_second_frame():
+def test_restarted_sender_is_accepted_at_its_second_frame():
     counters = FrameCounters()
     counters.classify(False, 40000, 9000)
     assert counters.classify(False, 7, 7) == LATE
@@ -286,7 +286,7 @@ def test_another_version_or_shape_is_refused_too():
 
 def test_link_timeout_trips_at_its_limit_and_ends_at_the_next_frame():
     link_timeout = LinkTimeout(3)
-    assert link_timeout.step(False)  # nobody was there yet
+    assert link_timeout.step(False)  # the other side was not there yet
     assert not link_timeout.step(True)
     assert [link_timeout.step(False) for _ in range(4)] == [False, False, True, True]
     assert not link_timeout.step(True)

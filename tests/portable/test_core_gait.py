@@ -47,12 +47,12 @@ def test_one_word_chooses_the_source():
     assert isinstance(new_gait("cpg"), CpgGait)
 
 
-def test_a_gait_nobody_asked_anything_of_is_still():
+def test_gait_without_a_setpoint_is_still():
     for source in ("table", "cpg"):
         assert swim(new_gait(source), 50) == [[0, 0, 0, 0]] * 50
 
 
-def test_table_and_cpg_swim_the_same_wave():
+def test_table_and_cpg_make_the_same_wave():
     table = swim(settled("table", 1.0), 100)
     cpg = swim(settled("cpg", 1.0), 100)
     for a, b in zip(table, cpg):
@@ -135,7 +135,7 @@ def test_stop_brings_every_joint_to_rest_at_zero():
                 assert abs(angle) <= 2
 
 
-def test_another_shape_is_swum_with_its_own_amplitudes():
+def test_another_shape_is_made_with_its_own_amplitudes():
     for source in ("table", "cpg"):
         gait = settled(source, 1.0)
         small = Shape([[angle / 2 for angle in row] for row in rows_of(gait.shape)])

@@ -144,7 +144,7 @@ def test_a_disarm_goes_before_all_that_waits_and_undoes_each_arm_among_it():
     assert bench.loop.state.armed
 
 
-def test_every_ticket_gets_its_answer_however_orders_overtake_each_other():
+def test_every_ticket_gets_its_answer_in_any_order_of_commands():
     bench = Bench()
     for ticket, kind in enumerate(("arm", "station", "disarm", "arm", "disarm", "station")):
         bench.loop.send(kind, ticket=ticket)
@@ -205,7 +205,7 @@ def broken_write(outputs):
     raise OSError(5)
 
 
-def test_a_driver_that_fails_in_the_safe_state_too_is_told_once_and_tried_again():
+def test_a_driver_that_fails_in_the_safe_state_too_is_reported_once_and_retried():
     bench = Bench()
     bench.loop.tick()
     good = bench.driver.write

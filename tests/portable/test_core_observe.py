@@ -15,7 +15,7 @@ FOUND_S = 0.3
 
 
 class Rig:
-    """One actuator and what hears it. `tick(told, heard)`: what the gate gave out last tick, and the sensor's count."""
+    """One actuator and what hears it. `tick(told, heard)`: the output of the last tick, and the sensor's count."""
 
     def __init__(self, channel, per_count=0.001, low=-20000, high=20000):
         self.driver = BenchDriver(("heard",))
@@ -52,7 +52,7 @@ def count(angle_rad):
 
 
 def swim(rig, ticks, heard, amplitude=0.4):
-    """Tells it a wave; `heard(k)` is its angle. The ticks after which the mark came and went."""
+    """Commands a wave; `heard(k)` is its angle. The ticks after which the mark came and went."""
     marked = gone = None
     for k in range(ticks):
         if rig.tick(wave(k, amplitude), heard(k)):
@@ -87,7 +87,7 @@ def test_a_jammed_servo_is_marked_though_its_command_passes_it_and_stays_marked(
     assert FOUND_S * RATE_HZ <= marked < 100 and gone is None
 
 
-def test_a_servo_that_is_asked_for_less_than_counts_is_not_judged():
+def test_servo_with_a_setpoint_below_its_tolerance_is_not_checked():
     rig = Rig(joint())
     assert swim(rig, 1000, lambda k: 0, amplitude=0.09) == (None, None)
     # and if it was marked, that shows nothing either
@@ -101,7 +101,7 @@ def test_the_mark_goes_within_a_beat_in_which_it_follows():
     rig = Rig(joint())
     marked, gone = swim(rig, 700, lambda k: 0 if k < 300 else count(wave(k - 2)))
     assert marked < 100 and 300 < gone <= 400
-    # one that rests where it is told, away from where it was stuck, as well
+    # one that rests at its set-point, away from where it was stuck, as well
     rig = Rig(joint())
     for _ in range(60):
         rig.tick(0.3, count(0.0 if rig.ticks else 0.3))
@@ -111,13 +111,13 @@ def test_the_mark_goes_within_a_beat_in_which_it_follows():
     assert not rig.state.not_following[0]
 
 
-def test_a_limp_servo_and_one_that_is_not_heard_are_left_alone():
+def test_limp_servo_and_one_without_feedback_are_not_checked():
     rig = Rig(joint())
     for _ in range(200):
         assert not rig.tick(None, count(0.7))
     for k in range(200):
         assert not rig.tick(wave(k), None)
-    # limp again and told again: it begins where it is
+    # limp again and commanded again: it begins where it is
     rig.tick(None, count(0.7))
     angle = 0.7
     for _ in range(100):
@@ -180,7 +180,7 @@ def turns_count(force_n, ahead=0.014, back=0.011):
     return int(10 * math.sqrt(force_n / ahead if force_n > 0 else -force_n / back))
 
 
-def test_a_thruster_is_heard_by_its_turns_either_way_and_though_its_curve_is_off():
+def test_thruster_is_checked_by_its_rpm_either_way_and_though_its_curve_is_off():
     for share in (0.85, 1.0, 1.2):
         rig = Rig(thruster(), 0.1, 0, 1000)
         force_n = 0.0

@@ -96,14 +96,14 @@ def test_tilted_either_way():
     assert bench.step(roll=-1572)
 
 
-def test_of_a_sensor_that_has_fallen_silent_nothing_is_known_and_its_row_stays_as_it_was():
+def test_rule_keeps_its_state_when_its_sensor_times_out():
     for trigger, keys, well, ill in (
         ("outside", {"low": None, "high": 2.0}, 0, 2001),
         ("tilted", {"limit_deg": 90.0}, 0, 1572),
     ):
         bench = Bench(trigger, sensors=["roll", "heading"], **keys)
         bench.driver.counts["roll"] = None
-        assert not bench.step(20, heading=well)  # never heard
+        assert not bench.step(20, heading=well)  # never received
         assert not bench.step(20, roll=well) and not bench.step(20, roll=None)
         assert bench.step(roll=ill)
         assert bench.step(20, roll=None) and bench.row.present  # silent while it was bad

@@ -14,7 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from msgspec.structs import replace
 
 from caudal.onboard.build import build_loop
-from caudal.onboard.run.config import NullDriver, open_controlled
+from caudal.onboard.run.config import open_controlled
+from caudal.onboard.run.null_driver import NullDriver
 from caudal.onboard.station.dialect import mavlink
 from caudal.onboard.station.signing import Signing
 from caudal.onboard.station.station_link import BYTES_A_SECOND, StationLink

@@ -1,8 +1,8 @@
-"""A tail swimmer with a jammed joint on its track: how far off the path it is, planned anew or not.
+"""A tail swimmer with a jammed joint: its distance from the path, with and without a new plan.
 
     python tests/swim/jams.py [--model strouhal|tree] [--seeds 3] [--angles=-0.5,0,0.5]
 
-The jam comes after 15 s, at an angle; nobody tells the loop. Prints errors from 30 s on: root mean square and the
+The jam comes after 15 s, at an angle; the loop has to detect it. Prints errors from 30 s on: root mean square and the
 largest, in mm, with the plan and without it, the time it took to be found, and the speed. What the suite has of it
 stands in test_jammed.py.
 """

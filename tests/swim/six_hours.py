@@ -2,9 +2,9 @@
 
     python tests/swim/six_hours.py [VEHICLE SCENARIO [HOURS [LOG]]]
 
-Prints one line a simulated half hour: what the process holds, untouched, as a vehicle's would, and how many blocks of
-memory Python has handed out, which tells things that are kept from room that was not given back. Then the replay. Ends
-with 1 if the process ever held a megabyte more than in the tenth minute, or the replay differs.
+Prints a line per simulated half hour: the memory of the process, and the number of blocks that Python has allocated,
+which distinguishes objects in use from memory that was not returned. Then the replay. Exit code 1: the process had a
+megabyte more than in the tenth minute, or the replay differs.
 """
 
 import sys

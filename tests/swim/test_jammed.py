@@ -1,6 +1,6 @@
 """A tail swimmer with one of four joints jammed on its way: found, compensated, and still on its track.
 
-Nobody tells the loop; noise is on. All angles, seeds and joints, with and without the plan: jams.py.
+The loop has to detect it; noise is on. All angles, seeds and joints, with and without the plan: jams.py.
 """
 
 from functools import cache
@@ -37,12 +37,12 @@ def test_it_keeps_its_track_whichever_joint_jams_and_however_it_is_bent(joint, a
     assert run.marked == [joint]
     assert run.found_s is not None and run.found_s < (
         0.4 if angle_rad else 4.0
-    )  # straight, it has to be asked to move
+    )  # straight, it has to be commanded to move
     assert run.rms_mm < 15 and run.most_mm < 50  # whole: 8 and 28
     assert run.speed_m_s > 0.18
 
 
-def test_the_look_up_table_is_planned_anew_as_the_oscillators_are():
+def test_look_up_table_is_replanned_like_the_oscillators():
     for joint in ("tail_1", "tail_3"):
         run = jammed("strouhal", joint, 0.4, 1, True, "gait.source=table")
         assert run.marked == [joint] and run.rms_mm < 15 and run.most_mm < 50

@@ -20,7 +20,7 @@ from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.faults.kinds import read_fault
 from caudal.tools.simulate.emulated_run import emulated_simulation
-from tests.waiting import wait_for
+from tests.waiting import LIMIT_S, wait_for
 
 SWIMS = [
     ("fish", "pool", 5),
@@ -73,7 +73,7 @@ def test_at_50_hz_pulses_are_within_a_step_of_what_was_commanded(tmp_path, capsy
     assert pulses and all(abs(p / 4.88 - round(p / 4.88)) < 1e-6 for p in pulses)
 
 
-def test_an_oscillator_that_is_off_shows_and_a_calibrated_clock_mends_it(tmp_path, capsys):
+def test_an_oscillator_that_is_off_shows_and_a_calibrated_clock_corrects_it(tmp_path, capsys):
     sim = swim(tmp_path, capsys, "fish", "cruise", 3)
     off = ["--on", "emulated", "--set", "pi.emulated={oscillator_hz=26.3e6}"]
     assert compare(sim, swim(tmp_path, capsys, "fish", "cruise", 3, *off))["worse"] > 1000
@@ -178,11 +178,11 @@ def start(tmp_path, terminal: int = subprocess.DEVNULL) -> tuple[subprocess.Pope
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_told_to_end_its_pulses_are_off(tmp_path, number):
+def test_pulses_are_off_after_a_stop_signal(tmp_path, number):
     process, registers = start(tmp_path)
     process.send_signal(number)
     try:
-        assert process.wait(60) == 1  # stopped early
+        assert process.wait(LIMIT_S) == 1  # stopped early
     finally:
         process.kill()
     assert not any(pulses_of(registers))
@@ -195,7 +195,7 @@ def test_a_terminal_that_is_gone_ends_the_pulses(tmp_path):
     os.close(line)
     os.close(terminal)
     try:
-        process.wait(60)
+        process.wait(LIMIT_S)
     finally:
         process.kill()
     assert not any(pulses_of(registers))
@@ -204,8 +204,8 @@ def test_a_terminal_that_is_gone_ends_the_pulses(tmp_path):
 def test_after_a_kill_the_chip_pulses_on_and_the_next_start_ends_that(tmp_path, pool):
     process, registers = start(tmp_path)
     process.kill()
-    process.wait(60)
-    assert any(pulses_of(registers))  # nobody was there to end it: what the OE pin and the watchdog are for
+    process.wait(LIMIT_S)
+    assert any(pulses_of(registers))  # nothing ended them: the OE pin and the watchdog are for that
     simulation = emulated_simulation(*pool, 1, [], registers)
     assert not any(pulses_of(registers))
     simulation.safe()

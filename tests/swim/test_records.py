@@ -48,12 +48,12 @@ def test_a_replay_with_other_channels_is_refused(caudal):
     assert done.returncode == 2 and "actuators" in done.stderr
 
 
-def test_a_key_of_nobody_in_another_vehicle_file_is_refused(caudal):
+def test_unknown_key_in_another_vehicle_file_is_refused(caudal):
     make_log(caudal)
     file = ROOT / "onboard" / "vehicles" / "fish.toml"
-    (caudal.folder / "odd.toml").write_text(file.read_text(encoding="utf-8") + "\n[nobody]\nkey = 1\n")
+    (caudal.folder / "odd.toml").write_text(file.read_text(encoding="utf-8") + "\n[unknown]\nkey = 1\n")
     done = caudal("replay", "a.mcap", "--vehicle", "odd.toml")
-    assert done.returncode == 2 and "nobody" in done.stderr and done.stderr.count("\n") == 1
+    assert done.returncode == 2 and "unknown" in done.stderr and done.stderr.count("\n") == 1
     assert caudal("replay", "a.mcap", "--vehicle", file).returncode == 0
 
 

@@ -108,7 +108,7 @@ def test_dead_thruster_is_found_by_its_rpm_and_position_is_held(thruster, curren
     assert np.abs(run[f"{thruster}_n"][50 * 20 :]).max() < 1e-9
     found_s = np.argmax(run["found"] > 0) / 50 - 15.0
     print(f"{thruster}: found after {found_s:.2f} s, {1e3 * off_m(run, 'want', 10.0).max():.0f} mm")
-    assert 0.3 < found_s < 10.0  # it is not known before it is asked for something
+    assert 0.3 < found_s < 10.0  # it is not known before it has a set-point
     assert run["found"][-1] == 1 + (LEVEL + LIFTS).index(thruster)
     assert off_m(run, "want", 10.0).max() < 0.03 and off_deg(run, "want", 10.0).max() < 4.0
     tilt_deg = np.degrees(np.abs([run["roll_rad"], run["pitch_rad"]])).max()

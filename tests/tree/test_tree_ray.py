@@ -158,7 +158,7 @@ def test_impulses_and_recursion_agree_on_the_ray_with_everything_on(swimmer):
         assert model.gap_m(states) < 1e-6 and model.gap_rad(states) < 1e-6
         away_m.append(farthest_m(swimmer, model.to_tree(states[-1]), truth))
     assert np.linalg.norm(truth[:3] - x[:3]) > 0.5  # it went somewhere
-    assert away_m[0] < 1e-4 and away_m[1] < away_m[0] / 3  # 1 mm and halving is what is asked
+    assert away_m[0] < 1e-4 and away_m[1] < away_m[0] / 3  # required: 1 mm, and half of it
 
 
 def test_impulses_and_recursion_agree_on_the_ray_with_a_torque_joint_in_the_tail():

@@ -4,16 +4,15 @@ import pytest
 
 from caudal.hal.vehicle_file.reader import VehicleFileError
 from caudal.onboard import vehicles
-from caudal.onboard.tables.unread import never_read, refusal, unread_keys
-from caudal.tools.config.vehicle import open_vehicle
+from caudal.onboard.run.unread import never_read, refusal, unread_keys
+from caudal.tools.config.vehicle import open_scenario, open_vehicle
 from tests.conftest import ROOT
-
-OPTIONAL = {"snake": ["control.neck"]}  # tables that a switch of the same file turns on
 
 
 @pytest.mark.parametrize("name", vehicles.names())
 def test_shipped_file_has_no_key_that_no_scenario_reads(name):
-    assert never_read(open_vehicle(name)) == OPTIONAL.get(name, [])
+    scenarios = open_vehicle(name).settings.scenarios
+    assert never_read({one: open_scenario(name, [], one)[0] for one in scenarios}) == []
 
 
 def test_key_is_unread_where_its_part_is_not_built():

@@ -35,7 +35,9 @@ class ChipInvariants:
 
     def __init__(self, vehicle: Vehicle, instance: SimSession, fault: Fault) -> None:
         pi = chips_of(vehicle)
+        assert instance.driver, "it runs on emulated chips"
         self._instance = instance
+        self._driver = instance.driver
         self._fault = fault
         self._rate_hz: int = vehicle.settings.rate_hz
         self.violations = Violations()
@@ -60,7 +62,7 @@ class ChipInvariants:
     def check(self, tick: int) -> None:
         """Checks a tick that the loop has just done."""
         now_s = tick / self._rate_hz
-        board, driver, add = self._instance.loop.board, self._instance.driver, self.violations.add
+        board, driver, add = self._instance.loop.board, self._driver, self.violations.add
         for i, (count, truth) in enumerate(zip(board.counts, driver.truth, strict=True)):
             if truth is not None:
                 self._counted[i].append(truth)
@@ -93,7 +95,7 @@ class ChipInvariants:
         late = [self._names[i] for i in self._hit if end_s - self._seen_s[i] > 1.0]
         if late:
             add("recovers", ticks, f"no more readings of {', '.join(late)}")
-        if self._instance.driver.lost:
-            add("recovers", ticks, f"still lost: {', '.join(self._instance.driver.lost)}")
+        if self._driver.lost:
+            add("recovers", ticks, f"still lost: {', '.join(self._driver.lost)}")
         if fault.kind.name == "brown-out" and self.pulses_back_s > BACK_S:
             add("recovers", ticks, f"pulses came back after {self.pulses_back_s:.2f} s")

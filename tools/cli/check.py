@@ -2,8 +2,10 @@
 
 import argparse
 
+from caudal.onboard.run.config import open_file
+from caudal.onboard.run.unread import never_read
 from caudal.tools.common import options, output
-from caudal.tools.config.vehicle import open_vehicle
+from caudal.tools.config.vehicle import open_vehicle, read_vehicle
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -20,6 +22,9 @@ def run(args: argparse.Namespace) -> int:
     for name, scenario in settings.scenarios.items():
         vehicle.try_without_readings(name, scenario)
     vehicle.try_params()
+    each = {name: read_vehicle(open_file(args.file, args.set, name)) for name in settings.scenarios}
+    for key in never_read(each):
+        raise vehicle.file.error(key, "no scenario reads it; remove it")
     summary = {
         "vehicle": vehicle.name,
         "sound": True,

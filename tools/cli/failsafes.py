@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from msgspec.structs import asdict
+import msgspec
 
 from caudal.onboard.core.failsafe import ACTIONS
 from caudal.onboard.run.config import open_controlled
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
 def rows_of(args: argparse.Namespace) -> list[dict[str, Any]]:
     """The rules of a vehicle."""
     vehicle, _, _ = open_controlled(args.vehicle, args.set, args.scenario, known_tables())
-    return [asdict(rule) | {"trigger": rule.trigger} for rule in vehicle.settings.failsafes]
+    return [msgspec.to_builtins(rule) for rule in vehicle.settings.failsafes]
 
 
 def standard() -> list[dict[str, Any]]:

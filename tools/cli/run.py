@@ -1,4 +1,4 @@
-"""Runs a vehicle: against the simulated plant (in real time or as fast as it can), on emulated chips, as the controller
+"""Runs a vehicle: against the simulated plant (in real time or unpaced), on emulated chips, as the controller
 side of a HIL link, or on the vehicle itself; and records the run."""
 
 import argparse

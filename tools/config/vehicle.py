@@ -34,7 +34,9 @@ def open_scenario(
 ) -> tuple[Vehicle, str, Scenario]:
     """A vehicle with the overrides of one of its scenarios, the scenario's name and settings."""
     vehicle = read_vehicle(open_file(name_or_path, overrides, scenario))
-    return vehicle, *vehicle.scenario(scenario)
+    name, chosen = vehicle.scenario(scenario)
+    vehicle.refuse_unread(name, overrides)
+    return vehicle, name, chosen
 
 
 def read_vehicle(file: VehicleFile) -> Vehicle:

@@ -133,9 +133,7 @@ def settings_module(vehicle: Vehicle, scenario_name: str, mcu: Bench) -> str:
         '"""Settings from the vehicle file."""\n\n\n'
         "def exact(mantissa, exponent):\n    return mantissa * 2.0**exponent\n\n\n"
         "class T:\n    def __init__(self, **keys):\n        for key in keys:\n"
-        "            setattr(self, key, keys[key])\n\n"
-        "    def __getitem__(self, key):\n        return getattr(self, key)\n\n"
-        "    def get(self, key, default=None):\n        return getattr(self, key, default)\n\n\n"
+        "            setattr(self, key, keys[key])\n\n\n"
         f"{shared}IMAGE = {_literal(image, Counter(), names)}\n"
     )
 

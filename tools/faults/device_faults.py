@@ -148,11 +148,11 @@ SENSORS: dict[str, Callable[[Fault, FaultyBody, SensorMap, int, int], CountChang
 
 def bus_effect(body: FaultyBody, vehicle: "Vehicle") -> CountsEffect:
     """No reading of any chip on the vehicle's buses; of a vehicle without a [pi] table, none at all."""
-    chips = chips_or_none(vehicle)
-    places = chips.readings if chips else {}
+    pi = chips_or_none(vehicle)
+    readings = pi.readings if pi else {}
     on_bus = [
         i for i, name in enumerate(body.sensors)
-        if chips is None or (name in places and isinstance(chips.chip[places[name].chip], OnBus))
+        if pi is None or (name in readings and isinstance(pi.chip[readings[name].chip], OnBus))
     ]  # fmt: skip
 
     def effect(counts: Counts) -> None:

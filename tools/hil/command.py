@@ -79,6 +79,7 @@ def run(args: argparse.Namespace) -> int:
         file, about = on_microbit(file)
     vehicle = read_vehicle(file)
     scenario_name, scenario = vehicle.scenario(args.scenario)
+    vehicle.refuse_unread(scenario_name, args.set)
     vehicles = vehicle.worlds[scenario.world].vehicles
     digest = vehicle.file.digest()
     if args.action == "plant":

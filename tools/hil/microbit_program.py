@@ -8,13 +8,17 @@ the 32 bytes that the board's serial line holds.
 import ast
 import io
 import tokenize
+from collections.abc import Sequence
 
+from caudal.hal.core.board import Board
 from caudal.hal.core.build import build_actuator
 from caudal.hal.core.fixed_point import to_q14
 from caudal.hal.core.maps import ServoMap
+from caudal.hal.tables.channels import Servo
 from caudal.onboard.core.limiter import OutputLimiter
 from caudal.onboard.gait.phase import Lag
 from caudal.onboard.gait.shape import shape_of
+from caudal.onboard.run.null_driver import NullDriver
 from caudal.onboard.tables.read import Settings
 from caudal.tools.common.output import UsageError
 from caudal.tools.common.resources import DEPLOY
@@ -47,39 +51,34 @@ def program(settings: Settings, link_timeout_ms: int = 200) -> list[str]:
 
 def others(settings: Settings) -> list[int]:
     """The channels that the gait does not move: their commands come with each request."""
-    assert settings.gait
+    assert settings.gait, "checked before"
     joints = settings.gait.joints
     return [k for k, channel in enumerate(settings.actuators) if channel.name not in joints]
 
 
 def request_size(settings: Settings) -> int:
+    """Bytes of a request to the board."""
     return 13 + 3 * len(others(settings))
 
 
 def answer_size(settings: Settings) -> int:
+    """Bytes of its answer."""
     return 4 + 2 * len(settings.actuators)
 
 
 def _refuse_what_does_not_fit(settings: Settings) -> None:
     name = settings.name
     if not settings.gait:
-        raise UsageError(f"{name} has no gait, and a micro:bit swims nothing else; choose another controller")
+        raise UsageError(f"{name} has no gait, and a micro:bit runs nothing else; choose another controller")
     if settings.gait.source != "table":
-        raise UsageError(f"{name}: a micro:bit swims the look-up table alone; --set gait.source=table")
+        raise UsageError(f"{name}: a micro:bit runs the look-up table alone; --set gait.source=table")
     for channel in settings.actuators:
-        if channel.map != "servo":
+        if not isinstance(channel, Servo):
             raise UsageError(f"{name}: {channel.name} is a {channel.map}; a micro:bit maps servos alone")
     largest = max(request_size(settings), answer_size(settings))
     if largest > LARGEST_FRAME:
         problem = f"its channels make frames of {largest} bytes, a micro:bit's line holds {LARGEST_FRAME}"
         raise UsageError(f"{name}: {problem}; choose another controller")
-
-
-class _Channels:
-    """A board without a driver: the gate is asked for its numbers, not for a step."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.actuators = [build_actuator(channel) for channel in settings.actuators]
 
 
 def _numbers(settings: Settings, link_timeout_ms: int) -> list[str]:
@@ -88,13 +87,13 @@ def _numbers(settings: Settings, link_timeout_ms: int) -> list[str]:
     Some are private there: a second copy of how they are made would be worse.
     """
     gait, rate_hz = settings.gait, settings.rate_hz
-    assert gait
+    assert gait, "checked before"
     shape = shape_of(gait)
-    board = _Channels(settings)
+    board = Board([build_actuator(channel) for channel in settings.actuators], [], NullDriver())
     limiter = OutputLimiter(board, rate_hz)
     names = [channel.name for channel in board.actuators]
     maps = [channel.map for channel in board.actuators if isinstance(channel.map, ServoMap)]
-    constants = {
+    constants: dict[str, int | Sequence[int | None]] = {
         "RATE": rate_hz,
         "ROWS": shape.rows,
         "ALPHA": Lag(gait.convergence_per_s, rate_hz)._alpha,
@@ -117,7 +116,7 @@ def _numbers(settings: Settings, link_timeout_ms: int) -> list[str]:
     return [*pieces, *_table(shape.angles)]
 
 
-def _literal(value: int | list) -> str:
+def _literal(value: int | Sequence[int | None]) -> str:
     if isinstance(value, int):
         return str(value)
     if len(value) > 1 and len(set(value)) == 1:

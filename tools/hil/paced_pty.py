@@ -1,8 +1,8 @@
-"""A pseudo-terminal paced like a serial line: a byte takes ten bit times, each way, and whoever reads gets it while the
-next ones are still on their way, a FIFO's worth at a time.
+"""A pseudo-terminal paced like a serial line: a byte takes ten bit times, each way, and a reader gets it while the next
+ones are still on their way, a FIFO's worth at a time.
 
-Whoever measures with it asks for real time first (onboard/host/realtime.py): an ordinary process oversleeps by more
-than an exchange at 921,600 baud may cost. What a UART's driver adds of its own is left out: the pause after which
+Measurements with it need real time (onboard/host/realtime.py): an ordinary process oversleeps by more than an exchange
+at 921,600 baud may cost. What a UART's driver adds of its own is left out: the pause after which
 half a FIFO is handed on, the polls of a USB adapter (1 ms at worst, often settable).
 """
 

@@ -1,4 +1,4 @@
-"""The plant's end of the bench wire: sends a tick's readings, waits for the outputs of that tick.
+"""The plant side of a HIL link: sends a tick's readings, waits for the outputs of that tick.
 
 In lockstep simulated time stands still while it waits (`exchange`); free running it does not wait, and takes what
 has come (`post`, `collect`). In lockstep a frame without an answer is sent again; after the
@@ -8,7 +8,7 @@ actuators into their safe state. A controller that has started anew asks for a h
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from caudal.hal.errors import CaudalError
 from caudal.onboard.link.frame import (
@@ -27,6 +27,9 @@ from caudal.onboard.link.handshake import SIZE, Handshake
 from caudal.onboard.link.layout import outputs_layout, readings_layout
 from caudal.onboard.tables.read import Settings
 
+if TYPE_CHECKING:
+    from caudal.onboard.link.controller import Port
+
 RESEND_MS = 100
 
 
@@ -38,7 +41,7 @@ class PlantSide:
     """`now_s`: the clock that it waits by; a line within one process has its own (tools/hil/in_process_wire.py)."""
 
     def __init__(
-        self, settings: Settings, digest: str, port: Any, now_s: Callable[[], float] = time.monotonic
+        self, settings: Settings, digest: str, port: "Port", now_s: Callable[[], float] = time.monotonic
     ) -> None:
         self._port = port
         self._now_s = now_s
@@ -50,7 +53,7 @@ class PlantSide:
         self._encoder = Encoder(bytearray(wire_size(len(self._payload))))
         self._chunk = bytearray(512)
         self._sequence = 0
-        self._outputs = [0] * self._in.channels
+        self._outputs: list[int | None] = [0] * self._in.channels
         self.bytes_sent = 0
         self.bytes_received = 0
         self.greetings = 0  # how often a controller was told to start anew
@@ -96,9 +99,9 @@ class PlantSide:
             wait_s = min(give_up, self._resend_at) - now
             if self._await(OUTPUTS, asked_tick, max(1, int(wait_s * 1000))):
                 self._open = None
-                self._in.unpack(self.decoder.payload, self._outputs)
+                outputs = self._unpacked()
                 self.counters.round_trip((time.monotonic_ns() - start_ns) // 1000)
-                return self._outputs
+                return outputs
             if self._asked:  # it has started anew, and gets this tick's readings
                 self._send_handshake()
                 asked_tick, asked_counts = tick, counts
@@ -142,13 +145,17 @@ class PlantSide:
                 if self.decoder.kind == ASK:
                     self._asked = True
                 elif self.decoder.kind == OUTPUTS and self.decoder.standing == NEW:
-                    self._in.unpack(self.decoder.payload, self._outputs)
-                    newest = self._outputs
+                    newest = self._unpacked()
                     if tick - self.decoder.tick < len(self._posted):
                         asked_ns = self._posted[self.decoder.tick % len(self._posted)]
                         self.counters.round_trip((time.monotonic_ns() - asked_ns) // 1000)
             if not self._receive(0):
                 return newest
+
+    def _unpacked(self) -> list[int]:
+        """The outputs of the decoder's frame, which are never absent."""
+        self._in.unpack(self.decoder.payload, self._outputs)
+        return [output or 0 for output in self._outputs]
 
     def bye(self) -> None:
         self._send(BYE, 0, 0)

@@ -1,17 +1,17 @@
-"""A pytest fixture, `bench`: a plant and a controller on a wire, with faults. For tests in any repository.
+"""A pytest fixture, `bench`: a plant and a controller on a HIL link, with faults. For tests in any repository.
 
-def test_my_vehicle_survives_a_bad_cable(bench):
+def test_loop_runs_on_when_frames_are_lost(bench):
     wire = bench("mine.toml", scenario="cruise", drop=0.02)
     wire.swim(10)
     assert wire.vehicle.gone_ticks == 0 and wire.controller.loop.fault is None
 
 wire.cut() / wire.clear()     the cable is unplugged and plugged in again
 wire.stall(seconds)          the controller's process hangs for a while
-wire.vehicle, wire.world     the plant's end, and the world it swims in
+wire.vehicle, wire.world     the plant side, and its world
 wire.outputs                 what reached the actuators, tick by tick
 
 bench(..., gone_s=0)                   ticks of a cut line cost no wall-clock time; the first costs a second
-bench(..., free=True)                  ticks come by the clock and nobody waits for an answer
+bench(..., free=True)                  ticks in real time, without waiting for answers
 """
 
 from collections.abc import Callable, Iterator

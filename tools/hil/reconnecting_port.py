@@ -1,12 +1,12 @@
-"""A line of the bench by name, which may be pulled out and put in again.
+"""A port of a HIL link by name, which may be unplugged and plugged in again.
 
     /dev/ttyUSB0            a serial device at 921,600 baud; /dev/ttyUSB0@115200 at another rate
-    pty                     a new pseudo-terminal; the name of its other end is said on stderr
-    tcp:HOST:PORT           connects to whoever listens there
-    tcp:PORT, tcp::PORT     listens on this machine alone; tcp:*:PORT for other machines too
+    pty                     a new pseudo-terminal; prints the name of its other end to stderr
+    tcp:HOST:PORT           connects to a listening port
+    tcp:PORT, tcp::PORT     listens on this machine only; tcp:*:PORT for other machines too
 
-What cannot be opened at first is refused. Later a line that breaks is silent, no more: what is sent is lost, nothing
-comes, both ends go safe by their own judgement, and it is tried again until it is back.
+A port that cannot be opened at the start is an error. If it breaks later, it is opened again until it is back;
+meanwhile, frames are lost and the link times out on both sides.
 """
 
 import array
@@ -29,6 +29,7 @@ FORMS = (
 BAUD = 921_600
 RETRY_S = 0.2
 CONNECT_S = 2.0
+DELIVERY_S = 0.2  # a thread of the kernel carries bytes to the other side; until then it has nothing unread
 LINGER_S = 5.0  # it goes as soon as the other side has read
 SOON_GONE = (
     ("TCP_USER_TIMEOUT", 2000),  # ms that sent bytes may stay without an acknowledgement
@@ -69,7 +70,7 @@ class ReconnectingPort:
                     self._lose(error)
                 else:
                     if not count:
-                        self._renew()  # silence may mean that the other side has connected anew
+                        self._renew()  # no frames: the other side may have connected again
                     elif self._missed:
                         self._missed = False
                         output.note(f"caudal: {self.name} is back")
@@ -83,7 +84,7 @@ class ReconnectingPort:
                 time.sleep(min(left_s, RETRY_S / 10))
 
     def write(self, buffer: bytearray, count: int) -> None:
-        """Send, or lose, but never wait: a line that nobody reads fills up and must not hold up a tick."""
+        """Sends without waiting, or drops the frame: a full line must not delay a tick."""
         if self._port is None:
             self._renew()
         if self._port is None:
@@ -108,6 +109,7 @@ class ReconnectingPort:
     def _linger(self, port: Port) -> None:
         give_up = time.monotonic() + LINGER_S
         if self._other_end >= 0:  # closed, a pseudo-terminal forgets what was not read
+            time.sleep(DELIVERY_S)
             while _unread(self._other_end) and time.monotonic() < give_up:
                 time.sleep(0.01)
         elif self._connection is not None:  # closed with bytes that came, it resets the connection
@@ -167,7 +169,7 @@ class ReconnectingPort:
         attempt, self._attempt = self._attempt, None
         if not through or attempt.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
             attempt.close()
-            raise PortError(f"nobody listens on {self.name}")
+            raise PortError(f"no program listens on {self.name}")
         return self._port_of(attempt)
 
     def _listening(self, host: str, port: int) -> socket.socket:
@@ -186,10 +188,10 @@ class ReconnectingPort:
         try:
             return self._port_of(self._listener.accept()[0])
         except OSError as error:
-            raise PortError(f"nobody has connected to {self.name}") from error
+            raise PortError(f"no program has connected to {self.name}") from error
 
     def _port_of(self, connection: socket.socket) -> Port:
-        # A frame is small and wanted at once; a cable that is pulled out would be waited for by the quarter hour.
+        # A frame is small and urgent; a cable that is pulled out would be waited for by the quarter hour.
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for option, value in SOON_GONE:
@@ -229,7 +231,7 @@ class ReconnectingPort:
 
 
 def _unread(terminal: int) -> int:
-    """How many bytes wait there for whoever reads."""
+    """Number of bytes that wait to be read."""
     count = array.array("i", [0])
     fcntl.ioctl(terminal, termios.FIONREAD, count)
     return count[0]

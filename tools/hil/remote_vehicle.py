@@ -1,4 +1,4 @@
-"""A vehicle of the fleet whose controller sits at the other end of a wire."""
+"""A vehicle of a simulation whose controller is at the other end of a HIL link."""
 
 import time
 from typing import Protocol
@@ -56,9 +56,9 @@ class End(Protocol):
 class Remote:
     """`period_us` of its loop: while the controller is gone, time goes on about as fast as the clock (`gone_s` a tick).
 
-    `free` running, the plant is paced by the clock and waits for nobody: outputs take effect in the tick after they
+    `free` running, the plant runs in real time and does not wait: outputs take effect in the tick after they
     came; the link times out after LINK_TIMEOUT_TICKS. When the controller is back, or another has taken its
-    place, the `ramp` leads the joints to where it wants them.
+    place, the `ramp` leads the joints to its set-points.
     """
 
     def __init__(
@@ -100,15 +100,15 @@ class Remote:
     def arm(self) -> None:
         """The controller arms itself when the link is up: connects."""
         try:
-            with slow_notice("waiting for a controller at the other end of the wire", after_s=3.0):
+            with slow_notice("waiting for a controller at the other end of the link", after_s=3.0):
                 there = self.end.connect(self._greet_s)
             if not there:
-                self.fault = "no controller answered on the wire"
+                self.fault = "no controller answered on the link"
         except PortError as error:
             self.fault = str(error)
 
     def safe(self) -> None:
-        """No pulses: this end's own judgement, not the controller's."""
+        """No pulses: decided by the plant side, not by the controller."""
         self.outputs = [0] * len(self.body.actuators)
         self.body.write(self.outputs)
 

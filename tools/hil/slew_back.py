@@ -1,12 +1,12 @@
-"""Back to motion after a gap: joints go to where the controller wants them no faster than their slew limit.
+"""Slew limit after a gap: joints return to their set-points no faster than the limit allows.
 
-A loop in motion keeps to the limit by itself. But a controller may have gone on unheard for a few ticks, or have
-started anew and know nothing of where the joints were left; only this end of the wire knows what they were sent last.
+A loop keeps to the limit by itself. But a controller may have run on for a few ticks while its answers were lost, or
+may have restarted without knowing where the joints are; only the plant side knows what they were sent last.
 """
 
 from collections.abc import Sequence
 
-from caudal.hal.tables.channels import Actuator
+from caudal.hal.tables.channels import Actuator, Servo
 
 
 class Ramp:
@@ -14,7 +14,7 @@ class Ramp:
 
     def __init__(self, actuators: Sequence[Actuator], rate_hz: int) -> None:
         self._limits_us = [
-            max(1, int(a.slew_rad_s * a.us_per_rad / rate_hz)) if a.map == "servo" else None
+            max(1, int(a.slew_rad_s * a.us_per_rad / rate_hz)) if isinstance(a, Servo) else None
             for a in actuators
         ]
         self._last = [0] * len(actuators)  # pulses last sent, 0 where there were none yet

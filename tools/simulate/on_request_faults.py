@@ -14,7 +14,7 @@ SENSORS = {  # keys of [estimate]: what reads them falls out together
     "depth": ("depth",),
     "position": ("x", "y"),
 }
-KINDS = {  # of upset (tools/faults/kinds.py), by what befalls a sensor or an actuator; each begins at once
+KINDS = {  # of fault (tools/faults/kinds.py), by failure of a sensor or an actuator; each starts at once
     "sensor": {
         "off": "silent:{}",
         "stuck": "stuck:{}",
@@ -52,7 +52,7 @@ def on_request(simulation: Simulation) -> Callable[[str, str], str | None]:
 
 
 def rehearsal(vehicle: Vehicle, simulation: Simulation) -> Callable[[str, str], str | None]:
-    """What lets something go wrong in a running fleet, by a vehicle's name and words; it gives None, or why not."""
+    """Returns a function that injects a fault, by a vehicle's name and a text; it returns None or a refusal."""
     by_text = on_request(simulation)
 
     def inject(name: str, asked: str) -> str | None:

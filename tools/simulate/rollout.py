@@ -1,4 +1,4 @@
-"""One run of a scenario without a recording, for whoever needs many: what it came to, as numbers by name."""
+"""One run of a scenario without a recording, for sweeps: its metrics by name."""
 
 from typing import Any
 

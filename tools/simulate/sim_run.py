@@ -1,4 +1,4 @@
-"""Runs vehicles against the plant, in real time or as fast as it can, and records the run."""
+"""Runs vehicles against the plant, in real time or unpaced, and records the run."""
 
 import argparse
 from collections.abc import Callable
@@ -42,6 +42,7 @@ def run_simulated(args: argparse.Namespace, check: Callable[[Simulation], Check]
     if args.scenario in vehicle.trials:
         return try_plant(args, vehicle)
     scenario_name, _ = vehicle.scenario(args.scenario)
+    vehicle.refuse_unread(scenario_name, args.set)
     faults = [read_fault(text, vehicle) for text in args.fault]
     args.realtime = args.realtime or bool(args.mavlink)
     if args.on == "sim":

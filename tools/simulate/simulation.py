@@ -175,7 +175,7 @@ class Simulation:
         time_ns = self.world.time_us * 1000
         for instance in self.instances:
             instance.tick(time_ns, late_us)
-        if self._target:
+        if self._target and self.world.target_m:
             self._target.write(time_ns, self.world.target_m)
         collisions = self.world.collisions
         self.world.step(self.period_us)

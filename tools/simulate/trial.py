@@ -35,7 +35,7 @@ def figures(
     seconds: float | None = None,
     seen: Callable[[float, np.ndarray], None] | None = None,
 ) -> dict[str, Any]:
-    """What the trial came to, for as long as it says or as long as asked."""
+    """Metrics of an open-loop experiment, for its own duration or the given one."""
     spec, tree = vehicle.trials[name], vehicle.plant.tree
     assert tree is not None, "reading the trials saw to that"
     if seconds is not None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from caudal.hal.errors import CaudalError
-from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
+from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard import vehicles
 from caudal.tools.common import options, output
 from caudal.tools.simulate import rollout
@@ -126,7 +126,7 @@ def run(args: argparse.Namespace) -> int:
 
 def check(args: argparse.Namespace, varied: list[Varied], points: list[Point]) -> tuple[str, str]:
     """Names of vehicle and scenario; an error if no point can run. Points with a value out of its range fail alone."""
-    refused: VehicleFileError | output.UsageError | None = None
+    refused: CaudalError | None = None
     for point in (points[0], points[-1]):
         try:
             return rollout.check(args.vehicle, args.scenario, [*args.set, *overrides(varied, point)])

@@ -244,7 +244,7 @@ class ControlPanel:
 
 def _modes(run: Run) -> list[str]:
     """Returns the modes of the vehicle in this scenario."""
-    from caudal.onboard.run.config import NullDriver
+    from caudal.onboard.run.null_driver import NullDriver
 
     modes: list[str] = run.vehicle.build_loop(run.scenario, NullDriver()).handler.modes
     return modes

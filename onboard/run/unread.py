@@ -1,6 +1,6 @@
 """Keys of a vehicle file that a scenario's loop does not read. CPython only.
 
-The loop is built once from a view of the settings that records which attributes its parts read. Judged are the tables
+The loop is built once from a view of the settings that records which attributes its parts read. It covers the tables
 of the control stack; the HAL, the plant, the views and the commands read the other tables themselves.
 """
 
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard.build import build_loop
+from caudal.onboard.run.null_driver import NullDriver
 from caudal.onboard.tables.read import Settings
 
 TABLES = ("gait", "control", "estimate", "guidance", "surface", "sticks", "mission", "failsafe", "scenario")
@@ -35,19 +36,6 @@ class Opened(Protocol):
     def settings(self) -> Settings: ...
 
 
-class NullDriver:
-    """A driver without hardware."""
-
-    def read(self, counts: list[int | None]) -> None:
-        """Leaves all readings absent."""
-
-    def write(self, outputs: list[int]) -> None:
-        """Drops the outputs."""
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
 class Recorded:
     """A view of a table: passes its attributes on, and records the paths of those that are read."""
 
@@ -56,10 +44,9 @@ class Recorded:
         self._path = path
         self._read = read
 
-    @property  # type: ignore[misc]  # as unittest.mock does it
-    def __class__(self) -> Any:
-        """The table's class, for isinstance."""
-        return type(self._table)
+    def __getattribute__(self, name: str) -> Any:
+        """For isinstance it has the table's class."""
+        return type(self._table) if name == "__class__" else object.__getattribute__(self, name)
 
     def __getattr__(self, name: str) -> Any:
         path = (*self._path, name)
@@ -96,9 +83,12 @@ def unread_keys(vehicle: Opened, scenario: str) -> list[str]:
     return found
 
 
-def never_read(vehicle: Opened) -> list[str]:
-    """Keys that the file gives and no scenario's loop reads; those of a scenario are its own loop's to read."""
-    unread = {name: unread_keys(vehicle, name) for name in vehicle.settings.scenarios}
+def never_read(scenarios: Mapping[str, Opened]) -> list[str]:
+    """Keys that the file gives and no scenario's loop reads; those of a scenario are its own loop's to read.
+
+    `scenarios`: for each, the vehicle with what the scenario sets.
+    """
+    unread = {name: unread_keys(vehicle, name) for name, vehicle in scenarios.items()}
     own = [key for keys in unread.values() for key in keys if key.startswith("scenario.")]
     first, *others = unread.values()
     return [key for key in first if all(_within(key, keys) for keys in others)] + [
