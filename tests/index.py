@@ -9,7 +9,6 @@ A file's line is the first line of its docstring.
 import ast
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 TESTS = Path(__file__).parent
@@ -64,12 +63,12 @@ def first_line(path: Path) -> str:
 
 def print_counts() -> None:
     """Collects all tests with pytest and prints how many each file has."""
-    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", str(TESTS)]
+    command = [sys.executable, "-m", "pytest", "-qq", "--collect-only", str(TESTS)]
     listed = subprocess.run(command, cwd=TESTS.parent, capture_output=True, text=True).stdout
-    counts = Counter(line.partition("::")[0] for line in listed.splitlines() if "::" in line)
-    for name, count in sorted(counts.items()):
-        print(f"{count:5} {name}")
-    print(f"{counts.total():5} tests")
+    counts = [line.rsplit(": ", 1) for line in listed.splitlines() if line.startswith("tests/")]
+    for name, count in counts:
+        print(f"{count:>5} {name}")
+    print(f"{sum(int(count) for _, count in counts):5} tests")
 
 
 if __name__ == "__main__":

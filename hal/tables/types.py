@@ -1,7 +1,7 @@
 """Types that tables of a vehicle file are declared with: ranges of numbers, tables, named tables. CPython only."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -19,18 +19,6 @@ Wide = Annotated[float, Meta(ge=-1e9, le=1e9)]
 
 class Table(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """A table of a vehicle file; a key that it does not declare is an error."""
-
-    def __getitem__(self, key: str) -> Any:
-        return self.__struct_config__.tag if key == self.__struct_config__.tag_field else getattr(self, key)
-
-    def __contains__(self, key: str) -> bool:
-        return key in self.keys()
-
-    def get(self, key: str, default: Any = None) -> Any:
-        return getattr(self, key, default)
-
-    def keys(self) -> list[str]:
-        return [key for key in (*self.__struct_fields__, self.__struct_config__.tag_field) if key]
 
 
 class Kind(Table, tag_field="kind", kw_only=True, frozen=True):

@@ -44,10 +44,9 @@ class Recorded:
         self._path = path
         self._read = read
 
-    @property
-    def __class__(self) -> Any:
-        """The table's class, for isinstance."""
-        return type(self._table)
+    def __getattribute__(self, name: str) -> Any:
+        """For isinstance it has the table's class."""
+        return type(self._table) if name == "__class__" else object.__getattribute__(self, name)
 
     def __getattr__(self, name: str) -> Any:
         path = (*self._path, name)

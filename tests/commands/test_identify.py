@@ -66,6 +66,7 @@ def refusal(capsys, *words):
     return lines[-1]
 
 
+@pytest.mark.long
 def test_excitation_run_gives_the_inertia_and_drag_of_the_plant(identified):
     found = {one["name"]: one["value"] for one in identified[0]["parameters"]}
     truth = {"m11": 28.0, "m22": 40.0, "m33": 48.0, "m66": 1.6}

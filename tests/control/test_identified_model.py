@@ -155,6 +155,7 @@ def test_camera_delay_does_not_change_the_inertia(swum):
     assert_within(late, truth, DIAGONALS)
 
 
+@pytest.mark.long
 def test_standard_errors_hold_with_unrecorded_disturbances():
     truth, inside, outside = Truth(), 0, []
     for seed in range(3):

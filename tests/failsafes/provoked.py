@@ -11,6 +11,7 @@ from caudal.onboard.core.loop import Loop
 from caudal.onboard.link.controller import Controller
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.faults.faulty_port import FaultyPort
+from caudal.tools.hil.fixture import WaitClock
 from caudal.tools.hil.plant_side import PlantSide
 from caudal.tools.hil.pty import open_line
 from caudal.tools.hil.remote_vehicle import Remote
@@ -93,7 +94,7 @@ class Wired(Bench):
             target=self.controller.serve, args=(self.link_timeout_ms,), daemon=True
         )
         self._thread.start()
-        self.end = PlantSide(settings, digest, here)
+        self.end = PlantSide(settings, digest, here, WaitClock(here, self._thread))
         return Remote(name, body, self.end, 1_000_000 // self.rate_hz, patience_s=LIMIT_S)
 
     @property
@@ -114,8 +115,9 @@ class Wired(Bench):
 
     def close(self) -> None:
         super().close()
-        self.end.bye()
-        self._thread.join(LIMIT_S)
+        while self._thread.is_alive():
+            self.end.bye()
+            self._thread.join(0.1)
         for port in self._ports:
             port.close()
 
@@ -127,10 +129,8 @@ class Cuttable(Wired):
 
     def cut(self) -> None:
         self.line.cut = True
-        self.remote._patience_s = 0.2  # of the clock; no answer can come any more
 
     def clear(self) -> None:
-        self.remote._patience_s = LIMIT_S
         self.line.cut = False
 
     def wait_for_link_timeout(self) -> None:

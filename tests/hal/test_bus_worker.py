@@ -7,6 +7,7 @@ import pytest
 from caudal.hal.pi.driver import Outputs, PiDriver
 from caudal.hal.pi.slot import RESTART_US, DeviceError, Slot
 from caudal.hal.pi.worker import LATE_US, SimulatedClock, Worker, clock_us, next_period
+from tests.waiting import LIMIT_S
 
 
 class Scripted:
@@ -169,7 +170,7 @@ def test_ticks_continue_while_a_bus_hangs():
     device.close = lambda: None  # type: ignore[attr-defined]
     driver = PiDriver([slot, None], [Outputs(device, [0], worker)], [worker])
     driver.start()
-    assert device.entered.wait(10)
+    assert device.entered.wait(LIMIT_S)
     counts: list[int | None] = [7, 7]
     for _ in range(1000):
         driver.read(counts)

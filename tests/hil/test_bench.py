@@ -3,17 +3,32 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from caudal.hal.serial_ports import Port
 from caudal.tools.hil.pty import open_line
-from tests.command_line import start
+from tests.command_line import run, start
 from tests.conftest import EEL
 from tests.waiting import LIMIT_S, wait_for
 
 OFF = [0, 0, 0, 0, 0]  # no pulse on any of the fish's servos
 SLEW_US = 12.0 * 636.6 / 100  # the fish's slew limit in microseconds a tick
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory):
+    """Log of a simulated run, made once."""
+    folder = tmp_path_factory.mktemp("simulated")
+
+    def log(vehicle, *words):
+        path = folder / f"{Path(vehicle).stem}-{words[1]}.mcap"
+        if not path.exists():
+            assert run("run", vehicle, *words, "--log", path, cwd=folder).returncode == 0
+        return path
+
+    return log
 
 
 @pytest.mark.parametrize("controller", ["cpython", "micropython"])
@@ -28,12 +43,11 @@ SLEW_US = 12.0 * 636.6 / 100  # the fish's slew limit in microseconds a tick
         ("rov", "sticks"),
     ],
 )
-def test_bench_and_simulation_command_the_same_to_the_bit(caudal, vehicle, scenario, controller):
+def test_bench_and_simulation_command_the_same_to_the_bit(caudal, simulated, vehicle, scenario, controller):
     common = ("--scenario", scenario, "--for", 20)
-    caudal.json("run", vehicle, *common, "--log", "sim.mcap")
     wired = caudal.json("hil", "run", vehicle, *common, "--controller", controller, "--log", "hil.mcap")
     assert wired["bad"] == wired["lost"] == wired["gone_ticks"] == 0
-    same = caudal.json("compare", "sim.mcap", "hil.mcap")
+    same = caudal.json("compare", simulated(vehicle, *common), "hil.mcap")
     print(f"{scenario} on {controller}: {same['equal']} of {same['commands']} commands equal")
     assert same["equal"] == same["commands"] > 0
     assert caudal.json("replay", "hil.mcap")["identical"]

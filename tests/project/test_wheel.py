@@ -108,6 +108,7 @@ def test_wheel_deploys_to_a_microcontroller(installed, tmp_path):
     assert list((tmp_path / "image" / "lib" / "caudal" / "onboard" / "core").iterdir())
 
 
+@pytest.mark.long
 def test_wheel_runs_a_hil_controller_on_micropython(installed, tmp_path):
     found = subprocess.run(
         ["sh", ROOT / "deploy" / "mcu" / "get-micropython"], capture_output=True, text=True

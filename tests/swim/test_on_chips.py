@@ -20,7 +20,7 @@ from caudal.tools.cli.main import main
 from caudal.tools.config.vehicle import open_scenario
 from caudal.tools.faults.kinds import read_fault
 from caudal.tools.simulate.emulated_run import emulated_simulation
-from tests.waiting import wait_for
+from tests.waiting import LIMIT_S, wait_for
 
 SWIMS = [
     ("fish", "pool", 5),
@@ -182,7 +182,7 @@ def test_pulses_are_off_after_a_stop_signal(tmp_path, number):
     process, registers = start(tmp_path)
     process.send_signal(number)
     try:
-        assert process.wait(60) == 1  # stopped early
+        assert process.wait(LIMIT_S) == 1  # stopped early
     finally:
         process.kill()
     assert not any(pulses_of(registers))
@@ -195,7 +195,7 @@ def test_a_terminal_that_is_gone_ends_the_pulses(tmp_path):
     os.close(line)
     os.close(terminal)
     try:
-        process.wait(60)
+        process.wait(LIMIT_S)
     finally:
         process.kill()
     assert not any(pulses_of(registers))
@@ -204,7 +204,7 @@ def test_a_terminal_that_is_gone_ends_the_pulses(tmp_path):
 def test_after_a_kill_the_chip_pulses_on_and_the_next_start_ends_that(tmp_path, pool):
     process, registers = start(tmp_path)
     process.kill()
-    process.wait(60)
+    process.wait(LIMIT_S)
     assert any(pulses_of(registers))  # nothing ended them: the OE pin and the watchdog are for that
     simulation = emulated_simulation(*pool, 1, [], registers)
     assert not any(pulses_of(registers))

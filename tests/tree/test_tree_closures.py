@@ -68,6 +68,7 @@ def loop() -> ImpulseModel:
     return impulses_of(four_bar(), gravity=False, fluid=False)
 
 
+@pytest.mark.long
 def test_closed_four_bar_moves_as_lagrange_multipliers_predict(loop):
     def rate(y: np.ndarray) -> np.ndarray:
         x[7:] = y  # afloat in nothing, it does not matter where the base is

@@ -3,6 +3,9 @@
 import argparse
 from typing import Any
 
+from msgspec.structs import asdict
+
+from caudal.hal.tables.types import tag_of
 from caudal.onboard.core.failsafe import ACTIONS
 from caudal.onboard.run.config import open_controlled
 from caudal.onboard.tables.failsafe import TABLE
@@ -77,8 +80,7 @@ def run(args: argparse.Namespace) -> int:
 def rows_of(args: argparse.Namespace) -> list[dict[str, Any]]:
     """The rules of a vehicle."""
     vehicle, _, _ = open_controlled(args.vehicle, args.set, args.scenario, known_tables())
-    rows: list[dict[str, Any]] = vehicle.settings["failsafes"]
-    return rows
+    return [{**asdict(rule), "trigger": tag_of(rule)} for rule in vehicle.settings.failsafes]
 
 
 def standard() -> list[dict[str, Any]]:

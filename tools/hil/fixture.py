@@ -17,7 +17,24 @@ from caudal.tools.hil.remote_vehicle import Remote
 from caudal.tools.hil.slew_back import Ramp
 from caudal.tools.simulate.simulation import Simulation
 
-CUT_SPEED = 300.0  # so patience of minutes lasts about a second on a cut line
+HOPELESS_SPEED = 300.0  # so patience of minutes lasts about a second on a cut line
+
+
+class WaitClock:
+    """The clock of the plant's waiting. It runs fast while no answer can come; until then a busy machine is no cut."""
+
+    def __init__(self, line: FaultyPort, controller: threading.Thread) -> None:
+        self._line = line
+        self._controller = controller
+        self._read_s = self._now_s = time.monotonic()
+
+    def __call__(self) -> float:
+        """Returns the time in s, from a start of its own."""
+        read_s = time.monotonic()
+        hopeless = self._line.cut or self._line.deaf or not self._controller.is_alive()
+        self._now_s += (read_s - self._read_s) * (HOPELESS_SPEED if hopeless else 1)
+        self._read_s = read_s
+        return self._now_s
 
 
 class StallingPort:
@@ -60,7 +77,6 @@ class Wire:
         digest = vehicle.file.digest()
         master, self._slave = open_line()
         self._far = StallingPort(open_port(os.ttyname(self._slave)))
-        self._read_s = self._waited_s = time.monotonic()
         self.line = FaultyPort(Port(master, "bench"), seed=seed, **faults)
         self.controller = Controller(vehicle.settings, scenario_settings, digest, self._far)
         self._link_timeout_ms = link_timeout_ms
@@ -69,7 +85,7 @@ class Wire:
         period_us = 1_000_000 // vehicle.settings.rate_hz
 
         def launch(name: str, body: Any) -> Remote:
-            end = PlantSide(vehicle.settings, digest, self.line, self._now_s)
+            end = PlantSide(vehicle.settings, digest, self.line, WaitClock(self.line, self._thread))
             ramp = Ramp(vehicle.settings.actuators, vehicle.settings.rate_hz)
             return Remote(
                 name, body, end, period_us, free=free, ramp=ramp, patience_s=patience_s, gone_s=gone_s
@@ -81,13 +97,6 @@ class Wire:
         self.outputs: list[list[int]] = []
         self.simulation.arm()
         self._clock = RealClock(period_us) if free else None
-
-    def _now_s(self) -> float:
-        """The clock of the plant's waiting, which runs fast while no answer can come: a busy machine is no cut."""
-        now_s = time.monotonic()
-        self._waited_s += (now_s - self._read_s) * (CUT_SPEED if self.line.cut or self.line.deaf else 1)
-        self._read_s = now_s
-        return self._waited_s
 
     def _serve(self) -> None:
         try:
@@ -111,8 +120,12 @@ class Wire:
 
     def close(self) -> None:
         self.clear()
-        self.vehicle.end.bye()
-        self._thread.join(timeout=2)
+        self.line.drop = self.line.corrupt = 0.0
+        while (
+            self._thread.is_alive()
+        ):  # else it would go on reading, perhaps from the next wire's file descriptor
+            self.vehicle.end.bye()
+            self._thread.join(timeout=0.1)
         self._far.close()
         self.line.close()
         os.close(self._slave)

@@ -18,7 +18,7 @@ from caudal.hal.tables.channels import Servo
 from caudal.onboard.core.limiter import OutputLimiter
 from caudal.onboard.gait.phase import Lag
 from caudal.onboard.gait.shape import shape_of
-from caudal.onboard.run.config import NullDriver
+from caudal.onboard.run.null_driver import NullDriver
 from caudal.onboard.tables.read import Settings
 from caudal.tools.common.output import UsageError
 from caudal.tools.common.resources import DEPLOY

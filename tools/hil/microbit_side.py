@@ -7,7 +7,7 @@ holds 32 bytes. A request without an answer is sent again under its number, whic
 """
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from caudal.onboard.build import build_loop
 from caudal.onboard.core.failsafe import DISARM, NEUTRAL
@@ -25,7 +25,7 @@ RESEND_MS = 400  # longer than the board takes half a request for garbage
 
 
 class SetPoints:
-    """Replaces the gait and holds its set-points: the board has the gait."""
+    """Takes the gait's place and keeps its set-points: the board has the gait."""
 
     def __init__(self) -> None:
         self.asked = (0, 0, 0)
@@ -38,7 +38,7 @@ class SetPoints:
 
 
 class MicrobitSide:
-    """What tools/hil/remote_vehicle.py asks of a plant's end, with a micro:bit at the other one."""
+    """The plant side of a link (End in tools/hil/remote_vehicle.py) with a micro:bit on the other side."""
 
     def __init__(self, settings: Settings, scenario: Scenario, port: "Port") -> None:
         self._port = port
@@ -47,7 +47,8 @@ class MicrobitSide:
         self._points = SetPoints()
         for stage in self._loop.stages:
             if stage.name == "gait":
-                stage.step.__self__.gait = self._points
+                part: Any = stage.step
+                part.__self__.gait = self._points
         self._loop.arm()
         self._others = others(settings)
         self._held = [0] * len(self._others)
@@ -63,6 +64,7 @@ class MicrobitSide:
         self.bytes_received = 0
 
     def connect(self, patience_s: float = 20.0) -> bool:
+        """Does the board answer?"""
         return self.peek(patience_s) is not None
 
     def peek(self, patience_s: float = 2.0) -> list[int] | None:
@@ -76,8 +78,9 @@ class MicrobitSide:
         self._loop.tick()
         commands = self._loop.state.commands
         for k, channel in enumerate(self._others):
-            if commands[channel] is not None:
-                self._held[k] = commands[channel]
+            command = commands[channel]
+            if command is not None:
+                self._held[k] = command
         action = self._loop.state.action
         stop = SAFE if self._loop.fault or action == NEUTRAL else OFF if action == DISARM else FREE
         self._fill(stop, self._points.asked, self._held)
