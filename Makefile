@@ -56,7 +56,7 @@ bench: setup
 	$(BIN)/caudal bench
 	$(BIN)/caudal bench loop rov
 	$(BIN)/caudal bench excite
-	$(BIN)/caudal bench aims
+	$(BIN)/caudal bench priorities
 	$(BIN)/caudal bench plant
 
 fuzz: setup

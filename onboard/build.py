@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from caudal.onboard.guidance.switch import Guidance
     from caudal.onboard.guidance.tasks import SwimTask
     from caudal.onboard.params.update import Params
-    from caudal.onboard.tables.chain import AimsTask, Chain
+    from caudal.onboard.tables.chain import Chain, PrioritisedTasks
     from caudal.onboard.tables.read import Scenario, Settings
     from caudal.onboard.tables.scenario import Guided, Schedule
     from caudal.onboard.tables.stack import TailControl, UndulateControl
@@ -100,8 +100,8 @@ def tail_stages(
     if control.dive:
         from caudal.onboard.control.dive import Dive
 
-        dive = Dive(control.dive, board, scenario.depth_m, settings.guide_hz)
-        stages.append(Stage("dive", settings.rate_hz // settings.guide_hz, dive.step))
+        dive = Dive(control.dive, board, scenario.depth_m, settings.guidance_rate_hz)
+        stages.append(Stage("dive", settings.rate_hz // settings.guidance_rate_hz, dive.step))
     return estimators, stages, available
 
 
@@ -124,9 +124,9 @@ def _tail(
     if settings.sticks:
         from caudal.onboard.guidance.tail_modes import TailSticks
 
-        guides[modes.MANUAL] = TailSticks(settings.sticks, settings.guide_hz)
+        guides[modes.MANUAL] = TailSticks(settings.sticks, settings.guidance_rate_hz)
     available = {mode: needs for mode, needs in modes.TAIL.items() if mode in guides}
-    guide = Switch(guides, settings.rate_hz // settings.guide_hz)
+    guide = Switch(guides, settings.rate_hz // settings.guidance_rate_hz)
     stages = [Stage("guide", 1, guide.step), Stage("tail", 1, tail.set_gait), Stage("gait", 1, tail.step)]
     around = _around(settings, tail, board)
     if around:
@@ -173,15 +173,15 @@ def _guided(settings: "Settings", scenario: "Guided", board: "Board", control: "
     from caudal.onboard.guidance.tasks import Pursue, Track, Wander
 
     guidance = settings.guidance
-    guide_hz = settings.guide_hz
+    guidance_rate_hz = settings.guidance_rate_hz
     assert guidance
     model = SwimModel(control)
     planar = PlanarEstimator(settings.estimate, board, model, settings.rate_hz)
     tasks: dict[str, Callable[..., SwimTask]] = {"wander": Wander, "track": Track, "pursue": Pursue}
-    task = tasks[scenario.task](scenario, board, guide_hz)
-    detector = Detector(settings.sensors, board, guide_hz)
-    decider = Decider(guidance, scenario.comfort_m or guidance.comfort_m, model)
-    recoil = BumperRecoil(guidance, board, guide_hz)
+    task = tasks[scenario.task](scenario, board, guidance_rate_hz)
+    detector = Detector(settings.sensors, board, guidance_rate_hz)
+    decider = Decider(guidance, scenario.preferred_clearance_m or guidance.preferred_clearance_m, model)
+    recoil = BumperRecoil(guidance, board, guidance_rate_hz)
     inverse = SwimInverse(model)
     guides: dict[int, Guidance] = {
         modes.AUTO: Guided(AvoidanceGuidance(task, detector, decider, recoil), inverse)
@@ -190,7 +190,7 @@ def _guided(settings: "Settings", scenario: "Guided", board: "Board", control: "
         from caudal.onboard.guidance.waypoints import SwimTo
 
         for mode in (modes.GOTO, modes.MISSION):
-            errand = SwimTo(settings.mission, guide_hz, mode == modes.MISSION)
+            errand = SwimTo(settings.mission, guidance_rate_hz, mode == modes.MISSION)
             guides[mode] = Guided(AvoidanceGuidance(errand, detector, decider, recoil), inverse)
     estimators = [
         Stage("estimate", 1, planar.step),
@@ -226,25 +226,27 @@ def wrench_stages(
     from caudal.onboard.guidance.pose import POSE_TASKS
     from caudal.onboard.guidance.pose_modes import GoTo, HoldMode, IdleMode, ManualMode, MissionMode
 
-    guide_hz = settings.guide_hz
-    near_m = settings.mission.near_m if settings.mission else 0.1
+    guidance_rate_hz = settings.guidance_rate_hz
+    radius_m = settings.mission.acceptance_radius_m if settings.mission else 0.1
     guides: dict[int, Guidance] = {
-        modes.AUTO: POSE_TASKS[scenario.task](scenario, control, guide_hz),
-        modes.MANUAL: ManualMode(control, guide_hz),
-        modes.HOLD: HoldMode(control, guide_hz),
-        modes.GOTO: GoTo(control, guide_hz),
-        modes.MISSION: MissionMode(near_m, control, guide_hz),
+        modes.AUTO: POSE_TASKS[scenario.task](scenario, control, guidance_rate_hz),
+        modes.MANUAL: ManualMode(control, guidance_rate_hz),
+        modes.HOLD: HoldMode(control, guidance_rate_hz),
+        modes.GOTO: GoTo(control, guidance_rate_hz),
+        modes.MISSION: MissionMode(radius_m, control, guidance_rate_hz),
         modes.SURFACE: IdleMode(),
     }
     estimator = PoseEstimator(settings.estimate, control, board, settings.rate_hz)
     stages = [
-        Stage("guide", 1, Switch(guides, settings.rate_hz // guide_hz).step),
+        Stage("guide", 1, Switch(guides, settings.rate_hz // guidance_rate_hz).step),
         Stage("control", 1, PoseControl(control, board, settings.rate_hz).step),
     ]
     return [Stage("estimate", 1, estimator.step)], stages, modes.WRENCH
 
 
-def chain_stages(settings: "Settings", control: "Chain", scenario: "AimsTask", board: "Board") -> "Stack":
+def chain_stages(
+    settings: "Settings", control: "Chain", scenario: "PrioritisedTasks", board: "Board"
+) -> "Stack":
     """A chain of modules and soft joints with tasks in order of priority; the one stack that needs numpy."""
     from caudal.onboard.chain.stages import stages
 

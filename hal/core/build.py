@@ -65,8 +65,8 @@ def build_map(table: "channels.Actuator", rate_hz: int = 0) -> "ActuatorMap":
         from caudal.hal.core.pressure_loop import PressureMap  # loaded only for vehicles with such a valve
 
         loop = table.kp, table.ki, table.trim_ua, rate_hz
-        return PressureMap(table.crack_ua, table.ua_per_pa, table.high_ua, *loop)
-    return ValveMap(table.crack_ua, table.ua_per_pa, table.high_ua)
+        return PressureMap(table.cracking_current_ua, table.ua_per_pa, table.high_ua, *loop)
+    return ValveMap(table.cracking_current_ua, table.ua_per_pa, table.high_ua)
 
 
 def build_thruster(table: "channels.Thruster") -> ThrusterMap:
@@ -92,5 +92,5 @@ def build_sensor(table: "channels.Sensor", rate_hz: int) -> Sensor:
 def build_sensor_map(table: "channels.Sensor") -> "SensorMap":
     """The map of one sensor."""
     if table.map == "linear":
-        return LinearSensor(table.zero_count, table.per_count, table.low_count, table.high_count)
+        return LinearSensor(table.zero_count, table.si_per_count, table.low_count, table.high_count)
     return TableSensor(table.counts, table.values)

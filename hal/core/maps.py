@@ -270,8 +270,8 @@ class ValveMap:
     stays = False
     pushes = False
 
-    def __init__(self, crack_ua: int, ua_per_pa: float, high_ua: int) -> None:
-        self._crack_ua = crack_ua
+    def __init__(self, cracking_current_ua: int, ua_per_pa: float, high_ua: int) -> None:
+        self._crack_ua = cracking_current_ua
         self._ua_per_pa = ua_per_pa
         self._high_ua = high_ua
         # As an integer of 28 bits: its product with a command of 1e6 Pa is below 2**62, a small integer on 64 bits.
@@ -300,14 +300,14 @@ class ValveMap:
 class LinearSensor:
     """Counts to SI by zero and slope; a count outside low..high is no reading."""
 
-    def __init__(self, zero_count: int, per_count: float, low_count: int, high_count: int) -> None:
+    def __init__(self, zero_count: int, si_per_count: float, low_count: int, high_count: int) -> None:
         self._zero_count = zero_count
-        self._per_count = per_count
+        self._per_count = si_per_count
         self._low_count = low_count
         self._high_count = high_count
         # as many bits of the slope as leave the product of any valid count below 2**30
         largest = max(abs(low_count - zero_count), abs(high_count - zero_count), 1)
-        slope = per_count * (1 << Q20_BITS)
+        slope = si_per_count * (1 << Q20_BITS)
         self._fine_shift = 0
         while self._fine_shift < 24 and abs(slope) * largest < 1 << 28:
             slope *= 2

@@ -22,7 +22,7 @@ class PressureMap(ValveMap):
 
     def __init__(
         self,
-        crack_ua: int,
+        cracking_current_ua: int,
         ua_per_pa: float,
         high_ua: int,
         kp: float,
@@ -30,7 +30,7 @@ class PressureMap(ValveMap):
         trim_ua: int,
         rate_hz: int,
     ) -> None:
-        super().__init__(crack_ua, ua_per_pa, high_ua)
+        super().__init__(cracking_current_ua, ua_per_pa, high_ua)
         self._kp = Gain(kp)
         self._ki = Gain(ki / rate_hz * (1 << _EXTRA))
         self._trim_ua = trim_ua

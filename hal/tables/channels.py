@@ -28,7 +28,7 @@ class _Actuator(Named, tag_field="map", kw_only=True, frozen=True):
 
     feedback: str = ""
     lag_s: Annotated[float, Meta(ge=0, le=10)] | None = None  # from command to motion, delays included
-    found_s: Annotated[float, Meta(ge=0.02, le=60)] | None = None  # out of tolerance until it is marked
+    detect_s: Annotated[float, Meta(ge=0.02, le=60)] | None = None  # out of tolerance until it is marked
 
 
 class Servo(_Actuator, tag="servo", kw_only=True, frozen=True):
@@ -46,7 +46,7 @@ class Servo(_Actuator, tag="servo", kw_only=True, frozen=True):
     max_rad: Annotated[float, Meta(ge=-3.2, le=3.2)]
     slew_rad_s: Positive
     safe_rad: Annotated[float, Meta(ge=-3.2, le=3.2)] | Literal["off"] = "off"
-    off_rad: Annotated[float, Meta(gt=0, le=3.2)] | None = None  # tolerance of its feedback
+    tolerance_rad: Annotated[float, Meta(gt=0, le=3.2)] | None = None  # tolerance of its feedback
 
 
 class _Curve(Table, tag_field="fit", kw_only=True, frozen=True):
@@ -78,7 +78,7 @@ Curve = Polynomial | CurvePoints
 class Motor(Table, kw_only=True, frozen=True):
     """Thrust of one make of motor, measured at one or more battery voltages and fitted (caudal thrust)."""
 
-    about: str = ""  # origin of the measurements
+    description: str = ""  # origin of the measurements
     use: Literal["table", "polynomial"]
     polynomial: list[Polynomial] = []
     table: list[CurvePoints] = []
@@ -104,7 +104,7 @@ class Thruster(_Actuator, tag="thruster", kw_only=True, frozen=True):
     max_n: Number
     slew_n_s: Positive
     safe_n: Number | Literal["off"] = "off"
-    off_n: Positive | None = None
+    tolerance_n: Positive | None = None
     # N per (rev/s)2, ahead and back
     turn_n_s2: Annotated[list[Positive], Meta(min_length=2, max_length=2)] = []
     curve: list[Curve] = filled_in("curve", [])  # the motor's curves in use
@@ -118,7 +118,7 @@ class Valve(_Actuator, tag="valve", kw_only=True, frozen=True):
 
     map: Literal["valve"] = filled_in("map", "valve")
     port: Port
-    crack_ua: Annotated[int, Meta(ge=0, le=1_000_000)]
+    cracking_current_ua: Annotated[int, Meta(ge=0, le=1_000_000)]
     ua_per_pa: Positive
     high_ua: Annotated[int, Meta(gt=0, le=1_000_000)]
     min_pa: Annotated[float, Meta(ge=0)] = 0.0
@@ -129,7 +129,7 @@ class Valve(_Actuator, tag="valve", kw_only=True, frozen=True):
     kp: Annotated[float, Meta(ge=0, le=1e6)] = 0.0  # uA/Pa
     ki: Annotated[float, Meta(ge=0, le=1e6)] = 0.0  # uA/(Pa s)
     trim_ua: Annotated[int, Meta(ge=0, le=1_000_000)] = 0  # largest correction of the loop
-    off_pa: Positive | None = None
+    tolerance_pa: Positive | None = None
 
 
 class Place(Table, kw_only=True, frozen=True):
@@ -153,10 +153,10 @@ class _Sensor(Named, tag_field="map", kw_only=True, frozen=True):
 
 
 class Linear(_Sensor, tag="linear", kw_only=True, frozen=True):
-    """value = (count - zero_count) * per_count, in `unit`."""
+    """value = (count - zero_count) * si_per_count, in `unit`."""
 
     map: Literal["linear"] = filled_in("map", "linear")
-    per_count: Number
+    si_per_count: Number
     zero_count: Count = 0
     low_count: Count
     high_count: Count
@@ -218,8 +218,8 @@ def read(file: VehicleFile) -> Channels:
     _check_thrusts(file, actuators, motors)
     for name, sensor in sensors.items():
         if isinstance(sensor, Linear):
-            if sensor.per_count == 0:
-                raise file.error(f"sensor.{name}.per_count", "0 would make every reading the same")
+            if sensor.si_per_count == 0:
+                raise file.error(f"sensor.{name}.si_per_count", "0 would make every reading the same")
             if sensor.low_count >= sensor.high_count:
                 raise file.error(f"sensor.{name}.low_count", f"must be below high_count, {sensor.high_count}")
         else:
@@ -276,8 +276,11 @@ def _check_range(file: VehicleFile, key: str, actuator: Servo | Thruster | Valve
         raise file.error(
             f"{key}.safe_{unit}", f"{safe} lies outside min_{unit} to max_{unit}, {low} to {high}"
         )
-    if isinstance(actuator, Valve) and actuator.crack_ua >= actuator.high_ua:
-        raise file.error(f"{key}.crack_ua", f"{actuator.crack_ua} must be below high_ua, {actuator.high_ua}")
+    if isinstance(actuator, Valve) and actuator.cracking_current_ua >= actuator.high_ua:
+        raise file.error(
+            f"{key}.cracking_current_ua",
+            f"{actuator.cracking_current_ua} must be below high_ua, {actuator.high_ua}",
+        )
     if not isinstance(actuator, Valve) and actuator.low_us >= actuator.high_us:
         raise file.error(f"{key}.low_us", f"{actuator.low_us} must be below high_us, {actuator.high_us}")
 

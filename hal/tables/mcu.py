@@ -110,7 +110,7 @@ class Bench(Table, kw_only=True, frozen=True):
 class Mcu(Bench, kw_only=True, frozen=True):
     """One board. Every channel has a pin or bus; a sensor that is not fitted is named in `absent`."""
 
-    about: str = ""
+    description: str = ""
     pulse_hz: Annotated[int, Meta(ge=40, le=400)] = 50
     pulse: dict[str, Pin] = {}
     sensor: dict[str, Place] = {}

@@ -171,7 +171,7 @@ class Emulated(Table, kw_only=True, frozen=True):
 class Pi(Table, kw_only=True, frozen=True):
     """The chips, buses and serial ports of a vehicle."""
 
-    about: str = ""
+    description: str = ""
     pulses: Pulses
     valves: ValveBoard | None = None
     chip: dict[str, Chip] = {}

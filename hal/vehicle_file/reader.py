@@ -36,6 +36,8 @@ from caudal.hal.vehicle_file.wording import (
 
 T = TypeVar("T")
 
+FORMAT = 2  # of the keys' names; format 1 had no number
+LAST_VERSION_OF_1 = "0.1.0"
 LARGEST_BYTES = 4 << 20
 DEEPEST = 32  # levels of tables and lists; deeper text is a mistake, and would exhaust Python's stack
 
@@ -153,13 +155,27 @@ class VehicleFile:
         return self.wrong(_path(key), f": {problem}")
 
     def expect_tables(self, known: Iterable[str]) -> None:
-        """Refuses unknown tables and keys at the top level."""
+        """Refuses unknown tables and keys at the top level, and a vehicle file of another format."""
         known = list(known)
+        if "format" in known:
+            self.expect_format()
         for key, value in self.tables.items():
             if key not in known:
                 what = "table" if isinstance(value, dict | list) else "key"
                 hint = did_you_mean(key, known) or f"; known are {listed(known)}"
                 raise self.wrong((key,), f" is not a {what} of a vehicle file{hint}")
+
+    def expect_format(self) -> None:
+        """Refuses a file whose keys have the names of another format."""
+        found = self.tables.get("format", 1)
+        if found == 1:
+            raise self.wrong(
+                (),
+                f" has no format = {FORMAT} at its top, so it is of format 1, whose keys had other names; "
+                f"caudal {LAST_VERSION_OF_1} is the last version that reads it (new names: docs/new-vehicle.md)",
+            )
+        if found != FORMAT:
+            raise self.wrong(("format",), f" is {short(found)}; this version of caudal reads format {FORMAT}")
 
     def digest(self) -> str:
         """sha256 (hex) of the tables after overrides; layout, comments and the sequence of keys do not matter."""

@@ -1,6 +1,6 @@
 """A chain of rigid modules and soft joints: kinematics, dynamics, tasks in order of priority. Needs numpy.
 
-A scenario lists tasks (`aims`). Each gives rows J and the acceleration that it requires, J dv/dt = a. Barriers give
+A scenario lists tasks (`tasks`). Each gives rows J and the acceleration that it requires, J dv/dt = a. Barriers give
 rows G dv/dt <= g: the distance of points all along the hull, bending angles and their rates. priority.py passes
 model, tasks and barriers to a solver, which answers with thrusts: hierarchy.py, strict priority by small quadratic
 programs in each other's null spaces, or null_space_projection.py, the published law with its signs and projectors

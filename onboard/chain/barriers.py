@@ -45,7 +45,7 @@ class Clearance:
 
     def __init__(self, chain: ChainModel, table: ClearanceTable, obstacles: Sequence[Obstacle]) -> None:
         self._pole = table.pole_per_s
-        self._near_m = table.near_m
+        self._influence_distance_m = table.influence_distance_m
         self._most_rows = table.most_rows
         self._first = len(chain.chambers)  # owner number of the first obstacle
         self.upright: Flags = np.array([o.depth_m is None for o in obstacles], dtype=bool)
@@ -81,7 +81,7 @@ class Clearance:
             arm, distance = self._distances(position + at @ chain.rotation.T)
             gap = distance - self.radii
             self.least_m = float(gap.min())
-            point, obstacle = np.nonzero(gap < self._near_m)
+            point, obstacle = np.nonzero(gap < self._influence_distance_m)
             if len(point) > self._most_rows:
                 order = np.argsort(gap[point, obstacle])[: self._most_rows]
                 point, obstacle = point[order], obstacle[order]

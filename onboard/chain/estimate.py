@@ -29,9 +29,9 @@ MOST_RAD_S2 = 2000.0  # no joint accelerates more: see MOST_M_S2
 class JointDisturbance(NamedTuple):
     """Disturbance of a joint's coordinate: m in these names is rad for a bend."""
 
-    push_s: float
-    push_m_s2: float
-    gust_m_s2: float
+    disturbance_s: float
+    disturbance_m_s2: float
+    acceleration_noise_m_s2: float
 
 
 class ChainEstimator:
@@ -58,8 +58,8 @@ class ChainEstimator:
         self._tilts = [board.sensor(name) for name in (table.roll, table.pitch, table.heading)]
         gyros = table.roll_rate, table.pitch_rate, table.turn_rate
         self._gyros = [board.sensor(name) if name else None for name in gyros]
-        bend = JointDisturbance(5.0, joints.push_rad_s2, joints.gust_rad_s2)
-        slide = JointDisturbance(5.0, 1e-6, joints.gust_m_s2)
+        bend = JointDisturbance(5.0, joints.disturbance_rad_s2, joints.acceleration_noise_rad_s2)
+        slide = JointDisturbance(5.0, 1e-6, joints.acceleration_noise_m_s2)
         self._joints, self._coordinates = [], []
         for soft in control.soft:
             for k, name in enumerate(soft.coordinates):

@@ -24,7 +24,7 @@ from caudal.onboard.chain.model import JOINT, ChainModel
 from caudal.onboard.chain.riccati import correction, feedback, transition
 from caudal.onboard.chain.rotations import euler_rates, euler_rotation
 from caudal.onboard.chain.thrusters import Thrusters
-from caudal.onboard.tables.chain import RunAim
+from caudal.onboard.tables.chain import RunTaskTable
 from caudal.onboard.tables.thrusters import FilterTable
 
 DIFFERENCE = 1e-5
@@ -85,7 +85,7 @@ class GainSchedule:
         self,
         chain: ChainModel,
         thrusters: Thrusters,
-        aim: RunAim,
+        aim: RunTaskTable,
         noise: FilterTable,
         joint_rad: float,
         ease_pa: float,
@@ -178,8 +178,8 @@ class GainSchedule:
     def _state_cost(self) -> Floats:
         half, aim = self._half, self._aim
         cost = np.zeros(2 * half)
-        cost[1:3] = 1 / aim.off_m**2
-        cost[3:half] = 1 / aim.lean_rad**2
+        cost[1:3] = 1 / aim.cross_track_m**2
+        cost[3:half] = 1 / aim.attitude_rad**2
         cost[half] = 1 / aim.speed_m_s**2
         return cost
 
@@ -188,17 +188,17 @@ class GainSchedule:
         aim, module = self._aim, np.array(self._chain.thruster_modules)
         last = module == (0 if speed > 0 else len(self._chain.modules) - 1)
         spared = 1 - (1 - aim.last_share) * min(abs(speed) / FULLY_SPARED_M_S, 1.0)
-        across = aim.across_n * np.where(last, spared, 1.0)
-        return np.where(self.ahead, aim.ahead_n, across)
+        across = aim.cross_thrust_n * np.where(last, spared, 1.0)
+        return np.where(self.ahead, aim.forward_thrust_n, across)
 
     def _correction(self, a: Floats, b: Floats) -> Floats:
         """L of readings: position, attitude, bends, gyros. Disturbances enter through the thrusters as forces beyond
         their commands: a filter that expects these leaves the feedback its margins (loop transfer recovery)."""
         half, aim, dt = self._half, self._aim, self._dt
         gusts = np.full(2 * half, AT_REST)
-        gusts[half : half + 3] = (aim.gust_m_s2 * dt) ** 2
-        gusts[half + 3 :] = (aim.gust_rad_s2 * dt) ** 2
-        forces = aim.gust_n * dt * b
+        gusts[half : half + 3] = (aim.acceleration_noise_m_s2 * dt) ** 2
+        gusts[half + 3 :] = (aim.acceleration_noise_rad_s2 * dt) ** 2
+        forces = aim.thrust_noise_n * dt * b
         f, _ = transition(a, np.zeros((len(a), 1)), dt)
         return correction(f, self.reading(), np.diag(gusts) + forces @ forces.T, self._noises())
 

@@ -64,7 +64,7 @@ class TaskPriorityControl:
         self,
         control: tables.Chain,
         rate_hz: int,
-        scenario: tables.AimsTask,
+        scenario: tables.PrioritisedTasks,
         board: Board,
         chain: ChainModel,
         thrusters: Thrusters,
@@ -81,9 +81,9 @@ class TaskPriorityControl:
         self.clearance = Clearance(chain, control.clearance, scenario.obstacles)
         bend_max_deg = scenario.bend_max_deg or control.limits.bend_max_deg
         self.limits = JointLimits(chain, control.limits, bend_max_deg)
-        self.tasks = [self._task(aim, schedule) for aim in scenario.aims]
+        self.tasks = [self._task(aim, schedule) for aim in scenario.tasks]
         self._shape = next((task for task in self.tasks if isinstance(task, ShapeTask)), None)
-        self.planned = self._plan(scenario.aims, control, bend_max_deg)
+        self.planned = self._plan(scenario.tasks, control, bend_max_deg)
         self._served = self.planned.served if self.planned else self.tasks
         self._holding = False  # the plan as one state
         self._stopped = False
@@ -92,26 +92,26 @@ class TaskPriorityControl:
         self.fields = self._fields(control, scenario)
         self.values: list[float | None] = [None] * len(self.fields)
 
-    def _task(self, aim: tables.AnyAim, schedule: GainSchedule | None) -> Task[Any]:
+    def _task(self, aim: tables.AnyTask, schedule: GainSchedule | None) -> Task[Any]:
         dt = self._dt
-        if isinstance(aim, tables.RunAim):
+        if isinstance(aim, tables.RunTaskTable):
             assert schedule is not None, "stages.py makes one for a run"
             return StraightRunTask(aim, RowReference(aim.rows), dt, schedule, self._thrusters)
-        if isinstance(aim, tables.ShapeAim):
+        if isinstance(aim, tables.ShapeTaskTable):
             return ShapeTask(aim, RowReference(aim.rows), dt)
         frame = self._frame(aim)
-        if isinstance(aim, tables.SpeedAim):
+        if isinstance(aim, tables.SpeedTaskTable):
             return SpeedTask(aim, RowReference(aim.rows), dt, *frame)
-        if isinstance(aim, tables.TurnAim):
+        if isinstance(aim, tables.TurnTaskTable):
             return AttitudeTask(aim, AttitudeReference(aim.rows), dt, *frame)
-        if isinstance(aim, tables.LookAim):
+        if isinstance(aim, tables.LookTaskTable):
             return LookTask(aim, PositionReference(aim.rows), dt, *frame)
         reference = PositionReference(aim.rows, self._governor())
-        if isinstance(aim, tables.PoseAim):
+        if isinstance(aim, tables.PoseTaskTable):
             return PoseTask(aim, reference, dt, *frame)
         return PositionTask(aim, reference, dt, *frame)
 
-    def _frame(self, aim: tables.FrameAimTable) -> tuple[int, list[float]]:
+    def _frame(self, aim: tables.FrameTaskTable) -> tuple[int, list[float]]:
         """(module, position in its frame): its front end, the base's rear end, or where the table says."""
         base = aim.frame == "base"
         module = 0 if base else self.chain.modules.index(aim.frame)
@@ -124,17 +124,17 @@ class TaskPriorityControl:
         return ObstacleGovernor(clear.centres, clear.radii, clear.upright, GOVERNOR_PER_S, self._dt)
 
     def _plan(
-        self, aims: Sequence[tables.AnyAim], control: tables.Chain, bend_max_deg: float
+        self, tasks: Sequence[tables.AnyTask], control: tables.Chain, bend_max_deg: float
     ) -> PlannedTasks | None:
         """A plan of the shape, for tasks that are the front end, a position of the base, and a free shape."""
-        if len(aims) < 3:
+        if len(tasks) < 3:
             return None
-        hand_aim, base_aim, shape_aim = aims[:3]
+        hand_aim, base_aim, shape_aim = tasks[:3]
         hand, base, shape = self.tasks[:3]
         if not (
-            isinstance(hand_aim, tables.PoseAim | tables.PositionAim)
-            and isinstance(base_aim, tables.PositionAim)
-            and isinstance(shape_aim, tables.ShapeAim)
+            isinstance(hand_aim, tables.PoseTaskTable | tables.PositionTaskTable)
+            and isinstance(base_aim, tables.PositionTaskTable)
+            and isinstance(shape_aim, tables.ShapeTaskTable)
             and isinstance(hand, PoseTask | PositionTask)
             and isinstance(base, PositionTask)
             and isinstance(shape, ShapeTask)
@@ -150,12 +150,12 @@ class TaskPriorityControl:
         plan = ShapePlan(self.chain, *rows, self.clearance, bend_max, ease_pa, self._dt)
         attitude = None
         if isinstance(hand, PositionTask):
-            aim = tables.TurnAim(
+            aim = tables.TurnTaskTable(
                 name="turn",
                 frame=hand_aim.frame,
                 pole_per_s=hand_aim.pole_per_s,
-                sum_limit=hand_aim.sum_limit,
-                leash=hand_aim.leash,
+                integral_limit=hand_aim.integral_limit,
+                error_limit=hand_aim.error_limit,
                 damping=hand_aim.damping,
             )
             attitude = AttitudeTask(aim, AttitudeReference([]), self._dt, *self._frame(aim))
@@ -243,13 +243,13 @@ class TaskPriorityControl:
         given = chain.free_b @ self._thrusters.force
         self._estimator.acceleration[chain.free] = solved(chain.free_mass, given - chain.free_load)
 
-    def _fields(self, control: tables.Chain, scenario: tables.AimsTask) -> list[str]:
+    def _fields(self, control: tables.Chain, scenario: tables.PrioritisedTasks) -> list[str]:
         fields = ["clearance_m", "broken"]
         fields += [f"{soft.name}_limit" for soft in control.soft]
         fields += [f"obstacle_{k + 1}" for k in range(len(scenario.obstacles))]
         for task in self.tasks:
             fields += [f"{task.name}_missed", f"{task.name}_error"]
-            fields += [f"{task.name}_wanted"] if isinstance(task, ONE_NUMBER) else []
+            fields += [f"{task.name}_setpoint"] if isinstance(task, ONE_NUMBER) else []
             if isinstance(task.reference, PositionReference):
                 fields += [
                     f"{task.name}_{part}_{key}"

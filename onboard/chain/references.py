@@ -13,7 +13,7 @@ import numpy as np
 
 from caudal.onboard.chain.arrays import Flags, Floats
 from caudal.onboard.chain.rotations import euler_motion, flip_z
-from caudal.onboard.tables.chain import AimRow
+from caudal.onboard.tables.chain import TaskRow
 
 
 def minimum_jerk(share: float) -> tuple[float, float, float]:
@@ -29,7 +29,7 @@ def minimum_jerk(share: float) -> tuple[float, float, float]:
 class RowReference:
     """Numbers that move from row to row. `step` leaves `value`, `rate` and `acceleration`."""
 
-    def __init__(self, rows: Sequence[AimRow]) -> None:
+    def __init__(self, rows: Sequence[TaskRow]) -> None:
         self._times = [0.0] + [row.at_s for row in rows]
         self._values = [np.array(row.to, dtype=float) for row in rows]
         self._within = [row.within_s for row in rows]
@@ -101,7 +101,7 @@ class PositionReference:
     `path` is where the rows put it, `position` the same led around obstacles.
     """
 
-    def __init__(self, rows: Sequence[AimRow], governor: ObstacleGovernor | None = None) -> None:
+    def __init__(self, rows: Sequence[TaskRow], governor: ObstacleGovernor | None = None) -> None:
         self._rows = RowReference(rows)
         self._governor = governor
 
@@ -128,7 +128,7 @@ class PositionReference:
 class AttitudeReference:
     """Roll, pitch, heading, as a rotation to the world and its angular velocity in world axes."""
 
-    def __init__(self, rows: Sequence[AimRow]) -> None:
+    def __init__(self, rows: Sequence[TaskRow]) -> None:
         self._rows = RowReference(rows)
 
     def start(self, value: Floats | Sequence[float]) -> None:

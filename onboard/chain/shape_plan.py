@@ -26,7 +26,7 @@ from caudal.onboard.chain.model import JOINT, ChainModel
 from caudal.onboard.chain.references import RowReference
 from caudal.onboard.chain.rotations import euler_motion, euler_rotation, flip_z
 from caudal.onboard.chain.soft_joint import universal_rotation
-from caudal.onboard.tables.chain import AimRow
+from caudal.onboard.tables.chain import TaskRow
 
 FOLLOW, STAY, FIRST = 2.0, 0.1, 0.02  # m a rad; keys can be held, shapes far from them often not
 HOLD, LACK = 0.03, 0.3  # m a N, m a N m
@@ -50,8 +50,8 @@ class ShapePlan:
     def __init__(
         self,
         chain: ChainModel,
-        hand: Sequence[AimRow],
-        base: Sequence[AimRow],
+        hand: Sequence[TaskRow],
+        base: Sequence[TaskRow],
         clearance: Clearance,
         bend_max_rad: float,
         ease_pa: float,
@@ -67,8 +67,8 @@ class ShapePlan:
         self._keys = RowReference(self._key_rows(hand, RowReference(base)))
         self.start(np.zeros(self._size))
 
-    def _key_rows(self, hand: Sequence[AimRow], base: RowReference) -> list[AimRow]:
-        rows: list[AimRow] = []
+    def _key_rows(self, hand: Sequence[TaskRow], base: RowReference) -> list[TaskRow]:
+        rows: list[TaskRow] = []
         before: tuple[float, Floats] | None = None
         shape = np.zeros(self._size)
         for row in hand:
@@ -80,7 +80,7 @@ class ShapePlan:
                 goal = (*pose, _position_at(base, at_s))
                 shape = self._held(shape if before else self._first(shape, goal), goal)
                 within_s = 0.0 if before else row.within_s
-                rows.append(AimRow(at_s=at_s, to=shape.tolist(), within_s=within_s))
+                rows.append(TaskRow(at_s=at_s, to=shape.tolist(), within_s=within_s))
             before = row.at_s, target
         return rows
 

@@ -18,7 +18,7 @@ from caudal.onboard.chain.rotations import euler_angles
 from caudal.onboard.chain.tasks import Task
 from caudal.onboard.chain.thrusters import Thrusters
 from caudal.onboard.core.angles import wrap
-from caudal.onboard.tables.chain import RunAim
+from caudal.onboard.tables.chain import RunTaskTable
 
 
 def thrust_rows(chain: ChainModel) -> tuple[Floats, Floats]:
@@ -35,7 +35,7 @@ class StraightRunTask(Task[RowReference]):
 
     def __init__(
         self,
-        table: RunAim,
+        table: RunTaskTable,
         reference: RowReference,
         dt: float,
         gains: GainSchedule,

@@ -1,4 +1,4 @@
-"""Tasks of a chain, each with a priority: a scenario's `aims`. Needs numpy.
+"""Tasks of a chain, each with a priority: a scenario's `tasks`. Needs numpy.
 
     rows(chain, position) -> (J, a):   J dv/dt = a   is what the task demands of the chain's accelerations
 
@@ -18,7 +18,7 @@ from caudal.onboard.chain.arrays import Floats, Indexes
 from caudal.onboard.chain.model import ChainModel
 from caudal.onboard.chain.references import PositionReference, RowReference
 from caudal.onboard.chain.rotations import cross, euler_angles, flip_z, rotation_vector
-from caudal.onboard.tables.chain import AimTable, SpeedAim
+from caudal.onboard.tables.chain import SpeedTaskTable, TaskTable
 
 
 class Reference(Protocol):
@@ -44,14 +44,14 @@ R = TypeVar("R", bound=Reference)
 class Task(Generic[R]):
     """A task whose error is integrated in steps of dt."""
 
-    def __init__(self, table: AimTable, reference: R, dt: float) -> None:
+    def __init__(self, table: TaskTable, reference: R, dt: float) -> None:
         self.name = table.name
         self.damping = table.damping
         self.reference = reference
         pole = table.pole_per_s
         self._gains = 3 * pole * pole, pole * pole * pole, 3 * pole
-        self._integral_limit = table.sum_limit
-        self._leash = table.leash
+        self._integral_limit = table.integral_limit
+        self._leash = table.error_limit
         self._dt = dt
         self.integral: Floats | float = 0.0
         self.error: Floats = np.zeros(0)
@@ -83,8 +83,8 @@ class Task(Generic[R]):
         self.integral = 0.0
 
     def _demand(self, error: Floats, rate_error: Floats) -> Floats:
-        """Accelerations that bring the error to 0. A far error demands no more than one of size `leash`: the task comes
-        back at a steady speed, pole times leash, without a jump."""
+        """Accelerations that bring the error to 0. A far error demands no more than one of size `error_limit`: the task
+        comes back at a steady speed, pole times error_limit, without a jump."""
         self.error = error
         size = math.sqrt(float(error @ error))
         near = error if size <= self._leash else error * (self._leash / size)
@@ -94,7 +94,7 @@ class Task(Generic[R]):
 class FrameTask(Task[R]):
     """A task of one frame: `module` is its module's number, at_m its position in that module's frame."""
 
-    def __init__(self, table: AimTable, reference: R, dt: float, module: int, at_m: list[float]) -> None:
+    def __init__(self, table: TaskTable, reference: R, dt: float, module: int, at_m: list[float]) -> None:
         super().__init__(table, reference, dt)
         self._module = module
         self._body: Indexes = np.array([3 * module])
@@ -167,7 +167,7 @@ class PoseTask(FrameTask[PositionReference]):
     """Position and attitude of one frame, at one priority."""
 
     def __init__(
-        self, table: AimTable, reference: PositionReference, dt: float, module: int, at_m: list[float]
+        self, table: TaskTable, reference: PositionReference, dt: float, module: int, at_m: list[float]
     ) -> None:
         super().__init__(table, reference, dt, module, at_m)
         self._position = PositionTask(table, reference, dt, module, at_m)
@@ -215,10 +215,10 @@ class SpeedTask(FrameTask[RowReference]):
     """Speed of a frame through the water along one of its axes: the speed's error is the rate of an error."""
 
     def __init__(
-        self, table: SpeedAim, reference: RowReference, dt: float, module: int, at_m: list[float]
+        self, table: SpeedTaskTable, reference: RowReference, dt: float, module: int, at_m: list[float]
     ) -> None:
         super().__init__(table, reference, dt, module, at_m)
-        self._axis = AXES[table.way]
+        self._axis = AXES[table.direction]
 
     def measured(self, chain: ChainModel, position: Floats) -> Floats:
         """The present values of the reference's numbers."""

@@ -37,7 +37,7 @@ class PoseControl:
         self._kp = [axis.kp for axis in axes]
         self._ki = [axis.ki for axis in axes]
         self._kd = [axis.kd for axis in axes]
-        self._sum_limit = [axis.sum_limit for axis in axes]
+        self._sum_limit = [axis.integral_limit for axis in axes]
         self._dt = 1 / rate_hz
         self._channels = [board.actuator(thruster.name) for thruster in control.thruster]
         self.allocation = Allocation(

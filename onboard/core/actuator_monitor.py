@@ -1,7 +1,7 @@
 """Actuator monitor: compares each actuator's feedback with its command, and marks actuators that do not follow.
 
 The command of the output limiter passes a lag as slow as the actuator's; the measurement must agree with it to within
-the tolerance `off_*`. Each tick that it does not counts, each eighth tick that it does takes one off: at `found_s` in
+the tolerance `off_*`. Each tick that it does not counts, each eighth tick that it does takes one off: at `detect_s` in
 all the actuator is marked in `state.not_following`. The mark clears when the actuator has followed away from where it
 was stuck: an actuator that stands still agrees only with a command that passes by. So a command below the tolerance
 neither marks nor clears; nor does an actuator that is off or has no measurement.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from caudal.onboard.tables.read import Settings
 
 _BACK = 8  # ticks in agreement that take one off the count
-_TRUST = 4  # this part of found_s it has to follow, away from where it was stuck, before the mark clears
+_TRUST = 4  # this part of detect_s it has to follow, away from where it was stuck, before the mark clears
 
 
 class Observer:
@@ -39,9 +39,9 @@ class Observer:
         self.marked = False
         self._stays = actuator.map.stays
         self._alpha = int((1 - math.exp(-1 / (rate_hz * max(table.lag_s or 0.0, 1e-4)))) * 1024 + 0.5)
-        self._tolerance = to_q14(getattr(table, "off_" + UNITS[table.map]))
+        self._tolerance = to_q14(getattr(table, "tolerance_" + UNITS[table.map]))
         self._away = self._tolerance * 3 // 2
-        found = max(int((table.found_s or 0.0) * rate_hz + 0.5), 1)
+        found = max(int((table.detect_s or 0.0) * rate_hz + 0.5), 1)
         self._most = found * _BACK
         self._trust = max(found // _TRUST, 1)
         self._expected = 0

@@ -248,7 +248,7 @@ TRIGGERS: "dict[str, Callable[..., Condition]]" = {
     "tilted": _tilted,
     "implausible": _implausible,
     "inconsistent": _inconsistent,
-    "astray": _astray,
+    "out_of_bounds": _astray,
     "pilot_lost": _pilot_lost,
     "station_lost": _station_lost,
     "mode_unable": _mode_unable,

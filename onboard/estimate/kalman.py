@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Disturbance(Protocol):
-        """Disturbance of one coordinate: the keys push_s, push_m_s2 and gust_m_s2 of estimate.filter."""
+        """Disturbance of one coordinate, as keys of estimate.filter."""
 
         @property
-        def push_s(self) -> float:
+        def disturbance_s(self) -> float:
             """Time constant."""
 
         @property
-        def push_m_s2(self) -> float:
+        def disturbance_m_s2(self) -> float:
             """Standard deviation."""
 
         @property
-        def gust_m_s2(self) -> float:
+        def acceleration_noise_m_s2(self) -> float:
             """Standard deviation from tick to tick."""
 
 
@@ -34,18 +34,19 @@ class Axis:
     """Filter of one coordinate: its position, its velocity, and a disturbance that the model does not include.
 
     Each prediction takes the model's acceleration. The disturbance (a tether, a current that turns) is coloured noise
-    of push_m_s2 with time constant push_s; drag_per_s is how the model's acceleration falls with the velocity.
+    of disturbance_m_s2 with time constant disturbance_s; drag_per_s is how the model's acceleration falls with the
+    velocity.
     """
 
     def __init__(self, table: "Disturbance", noise_m: float, drag_per_s: float, dt: float) -> None:
         self._dt = dt
         self._noise2 = noise_m * noise_m
-        self._keep = math.exp(-dt / table.push_s)
-        push2 = table.push_m_s2 * table.push_m_s2
+        self._keep = math.exp(-dt / table.disturbance_s)
+        push2 = table.disturbance_m_s2 * table.disturbance_m_s2
         self._disturbance2 = push2
         self._walk = push2 * (1 - self._keep * self._keep)
         self._drag = 1 - drag_per_s * dt
-        self._jerk = table.gust_m_s2 * table.gust_m_s2 * dt * dt
+        self._jerk = table.acceleration_noise_m_s2 * table.acceleration_noise_m_s2 * dt * dt
         self.nis: float | None = None
         self._outliers = 0
         self.known = False

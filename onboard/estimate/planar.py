@@ -27,7 +27,7 @@ class PlanarEstimator:
         self._dt = 1 / rate_hz
         self._turn_share = 1 / (1 + table.turn_smooth_s * rate_hz)
         self._turn_rate_rad_s = 0.0  # filtered
-        self._fix_gain = table.fix_gain
+        self._fix_gain = table.position_gain
         self._speed_gain_per_s = table.speed_gain_per_s
         self._heading = Channel(board, table.heading)
         self._turn_rate = Channel(board, table.turn_rate)

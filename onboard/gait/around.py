@@ -28,13 +28,13 @@ _PLACES = 10000  # of joint positions, to the metre
 
 
 class Around:
-    """Replans the gait of a tail. `sensors`: of each joint's angle; `places_m`: of the joints, and of the tip."""
+    """Replans the gait of a tail. `sensors`: of each joint's angle; `joint_positions_m`: also of the tip."""
 
     def __init__(
         self,
         tail: "Tail",
         sensors: "list[int]",
-        places_m: "Sequence[float]",
+        joint_positions_m: "Sequence[float]",
         board: "Board",
         rate_hz: int,
         convergence_per_s: float,
@@ -43,7 +43,7 @@ class Around:
         self._gait = tail.gait
         self._sensors = sensors
         self._board = board
-        self._places = [int(place_m * _PLACES + 0.5) for place_m in places_m]
+        self._places = [int(place_m * _PLACES + 0.5) for place_m in joint_positions_m]
         self._low = [board.actuators[joint].low for joint in self._gait.joints]
         self._high = [board.actuators[joint].high for joint in self._gait.joints]
         self._slew = [board.actuators[joint].slew for joint in self._gait.joints]

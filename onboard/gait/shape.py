@@ -34,20 +34,20 @@ def wave_of(gait: "AnyGait") -> "Wave | Undulation":
         gait.growth_per_m,
         gait.waves,
         gait.length_m,
-        gait.places_m,
+        gait.joint_positions_m,
     )
 
 
 def places_of(gait: "AnyGait") -> "list[float]":
     """Positions of the joints along the body, and of the tip, in m."""
     if gait.kind == "undulation":
-        return list(gait.places_m) + [gait.length_m]
-    places_m = [0.0]
+        return list(gait.joint_positions_m) + [gait.length_m]
+    joint_positions_m = [0.0]
     for length_m in gait.links_m:
-        places_m.append(places_m[-1] + length_m)
-    return places_m
+        joint_positions_m.append(joint_positions_m[-1] + length_m)
+    return joint_positions_m
 
 
 def shape_of(gait: "AnyGait") -> Shape:
     """The shape of a [gait] table."""
-    return Shape(wave_of(gait).table(gait.rows))
+    return Shape(wave_of(gait).table(gait.table_size))

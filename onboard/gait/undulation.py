@@ -22,10 +22,10 @@ class Undulation:
         growth_per_m: float,
         waves: float,
         length_m: float,
-        places_m: "Sequence[float]",
+        joint_positions_m: "Sequence[float]",
     ) -> None:
-        self.amplitudes_rad = [amplitude_rad * math.exp(growth_per_m * s_m) for s_m in places_m]
-        self.leads_rad = [2 * math.pi * waves * s_m / length_m for s_m in places_m]
+        self.amplitudes_rad = [amplitude_rad * math.exp(growth_per_m * s_m) for s_m in joint_positions_m]
+        self.leads_rad = [2 * math.pi * waves * s_m / length_m for s_m in joint_positions_m]
 
     def angles(self, phase_rad: float) -> "list[float]":
         """Joint angles at a phase."""

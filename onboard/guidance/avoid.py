@@ -35,9 +35,9 @@ class BumperRecoil:
     `watch` reads the bumper every tick, because a touch may be shorter than a step of guidance.
     """
 
-    def __init__(self, table: "GuidanceTable", board: "Board", guide_hz: int) -> None:
+    def __init__(self, table: "GuidanceTable", board: "Board", guidance_rate_hz: int) -> None:
         self._bumper = board.sensor(table.bumper) if table.bumper else None
-        self._steps = int(table.recoil_s * guide_hz + 0.5)
+        self._steps = int(table.recoil_s * guidance_rate_hz + 0.5)
         self._brake_m_s2 = table.recoil_m_s2
         self._left = 0  # steps
 

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 class Decider:
-    """Keeps comfort_m between hull and obstacles where it can, and margin_m where it must."""
+    """Keeps preferred_clearance_m between hull and obstacles where it can, and min_clearance_m where it must."""
 
-    def __init__(self, table: "GuidanceTable", comfort_m: float, model: "SwimModel") -> None:
+    def __init__(self, table: "GuidanceTable", preferred_clearance_m: float, model: "SwimModel") -> None:
         self._model = model
         self._steps = table.steps
         self._dt = table.horizon_s / table.steps
         self._horizon_s = table.horizon_s
-        self._margin_m = table.margin_m
-        self._comfort_m = comfort_m
+        self._margin_m = table.min_clearance_m
+        self._comfort_m = preferred_clearance_m
         self._turn_keep = math.exp(-self._dt / table.turn_lag_s)
         self._speed_lag_s = table.speed_lag_s
         self._brake_m_s2 = table.brake_m_s2
@@ -145,7 +145,7 @@ class Decider:
         ahead: float,
         port: float,
     ) -> float:
-        """Distance from the hull to the nearest obstacle, at most comfort_m, with the vehicle at x, y.
+        """Distance from the hull to the nearest obstacle, at most preferred_clearance_m, with the vehicle at x, y.
 
         `ahead` and `port` are cosine and sine of its heading there.
         """

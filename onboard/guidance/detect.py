@@ -48,10 +48,10 @@ class Wedge:
 class Detector:
     """The range sensors: all channels with a `place`."""
 
-    def __init__(self, sensors: "list[Sensor]", board: "Board", guide_hz: int) -> None:
+    def __init__(self, sensors: "list[Sensor]", board: "Board", guidance_rate_hz: int) -> None:
         self._wedges = [Wedge(board.sensor(s.name), s.place) for s in sensors if s.place]
         self._board = board
-        self._dt = 1 / guide_hz
+        self._dt = 1 / guidance_rate_hz
 
     def step(self, state: "State") -> list[list[float]]:
         """One step of guidance: the points of all echoes; none of a sensor without a valid reading."""

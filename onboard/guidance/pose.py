@@ -32,12 +32,12 @@ class PoseTask:
     identification could not separate inertia and righting moment.
     """
 
-    def __init__(self, rock: "tables.Rock | None", control: "tables.Wrench", guide_hz: int) -> None:
+    def __init__(self, rock: "tables.Rock | None", control: "tables.Wrench", guidance_rate_hz: int) -> None:
         self._roll = (rock.roll_rad, rock.roll_s) if rock else None
         self._pitch = (rock.pitch_rad, rock.pitch_s) if rock else None
         self._rocked_s = 0.0
         self._cruise = control.cruise  # m/s, m/s, m/s, rad/s
-        self._dt = 1 / guide_hz
+        self._dt = 1 / guidance_rate_hz
 
     def step(self, state: "State") -> None:
         """One step of guidance."""
@@ -79,8 +79,8 @@ class PoseTask:
 class Hold(PoseTask):
     """Station keeping: approaches the scenario's pose, or holds the first one known."""
 
-    def __init__(self, scenario: "tables.HoldTask", control: "tables.Wrench", guide_hz: int) -> None:
-        super().__init__(scenario.rock, control, guide_hz)
+    def __init__(self, scenario: "tables.HoldTask", control: "tables.Wrench", guidance_rate_hz: int) -> None:
+        super().__init__(scenario.rock, control, guidance_rate_hz)
         self._goal = scenario.pose
 
     def lead(self, state: "State", pose: list[float], target: list[float]) -> None:
@@ -93,8 +93,8 @@ class Hold(PoseTask):
 class Follow(PoseTask):
     """Follows a trajectory in time, once the vehicle has settled at its start."""
 
-    def __init__(self, scenario: "tables.Follow", control: "tables.Wrench", guide_hz: int) -> None:
-        super().__init__(scenario.rock, control, guide_hz)
+    def __init__(self, scenario: "tables.Follow", control: "tables.Wrench", guidance_rate_hz: int) -> None:
+        super().__init__(scenario.rock, control, guidance_rate_hz)
         self.trajectory = Trajectory(scenario.trajectory)
         self._near_s = 0.0
         self._joined = False  # whether the setpoint is on the trajectory, not on the way to it
@@ -127,10 +127,10 @@ class Follow(PoseTask):
 class Sticks:
     """Moves the pose setpoint by speeds in the base frame: ahead, to port, up, turn; shares of the cruise speeds."""
 
-    def __init__(self, control: "tables.Wrench", guide_hz: int) -> None:
-        self._dt = 1 / guide_hz
+    def __init__(self, control: "tables.Wrench", guidance_rate_hz: int) -> None:
+        self._dt = 1 / guidance_rate_hz
         self._cruise = control.cruise
-        self._leash_m = control.leash_m
+        self._leash_m = control.max_lead_m
         self._change = self._dt / control.stick_s
         self._share = [0.0] * 4  # the sticks, limited in rate
 
@@ -168,10 +168,12 @@ class Sticks:
 class Manual(PoseTask):
     """Recorded stick movements: rows of at_s and stick."""
 
-    def __init__(self, scenario: "tables.ManualTask", control: "tables.Wrench", guide_hz: int) -> None:
-        super().__init__(scenario.rock, control, guide_hz)
+    def __init__(
+        self, scenario: "tables.ManualTask", control: "tables.Wrench", guidance_rate_hz: int
+    ) -> None:
+        super().__init__(scenario.rock, control, guidance_rate_hz)
         self._rows = [(row.at_s, row.stick) for row in scenario.rows]
-        self._sticks = Sticks(control, guide_hz)
+        self._sticks = Sticks(control, guidance_rate_hz)
         self._time_s = 0.0
         self._next = 0
         self._stick = [0.0] * 4
@@ -191,12 +193,12 @@ class Pilot(PoseTask):
     Yaw and depth are random too. The random numbers are its own, so that a run repeats on every runtime.
     """
 
-    def __init__(self, scenario: "tables.PilotTask", control: "tables.Wrench", guide_hz: int) -> None:
-        super().__init__(scenario.rock, control, guide_hz)
+    def __init__(self, scenario: "tables.PilotTask", control: "tables.Wrench", guidance_rate_hz: int) -> None:
+        super().__init__(scenario.rock, control, guidance_rate_hz)
         self._low = scenario.low
         self._high = scenario.high
         self._change_s = scenario.change_s
-        self._sticks = Sticks(control, guide_hz)
+        self._sticks = Sticks(control, guidance_rate_hz)
         self._left_s = 0.0
         self._stick = [0.0] * 4
         self._goal = [0.0] * 4  # x, y, depth, share of the yaw stick

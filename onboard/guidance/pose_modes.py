@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 class ManualMode(PoseTask):
     """Manual control: each stick commands a speed, and a released stick holds."""
 
-    def __init__(self, control: "Wrench", guide_hz: int) -> None:
-        super().__init__(None, control, guide_hz)
-        self._sticks = Sticks(control, guide_hz)
+    def __init__(self, control: "Wrench", guidance_rate_hz: int) -> None:
+        super().__init__(None, control, guidance_rate_hz)
+        self._sticks = Sticks(control, guidance_rate_hz)
 
     def begin(self, state: "State") -> None:
         """Starts from rest at the present pose."""
@@ -29,8 +29,8 @@ class ManualMode(PoseTask):
 class HoldMode(PoseTask):
     """Station keeping at the pose where the mode began."""
 
-    def __init__(self, control: "Wrench", guide_hz: int) -> None:
-        super().__init__(None, control, guide_hz)
+    def __init__(self, control: "Wrench", guidance_rate_hz: int) -> None:
+        super().__init__(None, control, guidance_rate_hz)
         self._goal: list[float] | None = None
 
     def begin(self, state: "State") -> None:
@@ -48,8 +48,8 @@ class HoldMode(PoseTask):
 class GoTo(PoseTask):
     """Goes to the requested pose; coordinates that the request leaves out stay as they are."""
 
-    def __init__(self, control: "Wrench", guide_hz: int) -> None:
-        super().__init__(None, control, guide_hz)
+    def __init__(self, control: "Wrench", guidance_rate_hz: int) -> None:
+        super().__init__(None, control, guidance_rate_hz)
         self._request: list[float | None] | None = None
         self._goal: list[float] = []
 
@@ -71,9 +71,9 @@ class GoTo(PoseTask):
 class MissionMode(PoseTask):
     """Visits the mission's waypoints, with the heading at its begin."""
 
-    def __init__(self, near_m: float, control: "Wrench", guide_hz: int) -> None:
-        super().__init__(None, control, guide_hz)
-        self._waypoints = WaypointSequence(near_m, guide_hz)
+    def __init__(self, acceptance_radius_m: float, control: "Wrench", guidance_rate_hz: int) -> None:
+        super().__init__(None, control, guidance_rate_hz)
+        self._waypoints = WaypointSequence(acceptance_radius_m, guidance_rate_hz)
 
     def lead(self, state: "State", pose: list[float], target: list[float]) -> None:
         """Approaches the current waypoint."""

@@ -41,10 +41,10 @@ class FixedBeat:
 class TailSticks:
     """Manual control: ahead is the tail-beat frequency, turn the deflection, up the rate of the depth setpoint."""
 
-    def __init__(self, table: "SticksTable", guide_hz: int) -> None:
+    def __init__(self, table: "SticksTable", guidance_rate_hz: int) -> None:
         self._frequency_hz = table.frequency_hz
         self._deflection_rad = table.deflection_deg * 0.017453292519943295
-        self._depth_m = table.depth_m_s / guide_hz
+        self._depth_m = table.depth_m_s / guidance_rate_hz
 
     def begin(self, state: "State") -> None:
         """The setpoint's floats count from now on."""

@@ -40,10 +40,10 @@ class SwimTask:
 class Wander(SwimTask):
     """Swims at a speed; the turn rate is a sine of time."""
 
-    def __init__(self, scenario: "tables.Wander", board: "Board", guide_hz: int) -> None:
+    def __init__(self, scenario: "tables.Wander", board: "Board", guidance_rate_hz: int) -> None:
         self.speed_m_s = scenario.speed_m_s
         self._meander_rad_s = scenario.meander_rad_s
-        self._step_rad = 2 * math.pi / (scenario.meander_s * guide_hz)
+        self._step_rad = 2 * math.pi / (scenario.meander_s * guidance_rate_hz)
         self._phase = 0.0
 
     def step(self, state: "State") -> None:
@@ -55,8 +55,8 @@ class Wander(SwimTask):
 class Steering:
     """Turn rate that points the vehicle at a position: PID of the heading error."""
 
-    def __init__(self, table: "tables.SteeringTable", guide_hz: int) -> None:
-        self.pid = Pid(table.kp, table.ki, table.kd, table.limit, guide_hz)
+    def __init__(self, table: "tables.SteeringTable", guidance_rate_hz: int) -> None:
+        self.pid = Pid(table.kp, table.ki, table.kd, table.limit, guidance_rate_hz)
 
     def step(self, pose: list[float], turn_rate_rad_s: "float | None", x_m: float, y_m: float) -> float:
         """The turn rate towards a position; `pose` is x, y and heading."""
@@ -67,12 +67,12 @@ class Steering:
 class Track(SwimTask):
     """Follows a closed path: steers to the point a look-ahead distance beyond the nearest one."""
 
-    def __init__(self, scenario: "tables.Track", board: "Board", guide_hz: int) -> None:
+    def __init__(self, scenario: "tables.Track", board: "Board", guidance_rate_hz: int) -> None:
         self._cruise_m_s = scenario.speed_m_s
         self._look_ahead_m = scenario.look_ahead_m
         self._path = ClosedPath(scenario.path_m)
         self._along_m: float | None = None
-        self._steering = Steering(scenario.steering, guide_hz)
+        self._steering = Steering(scenario.steering, guidance_rate_hz)
 
     def step(self, state: "State") -> None:
         """One step of guidance."""
@@ -93,14 +93,14 @@ class Pursue(SwimTask):
 
     SMOOTH_S = 1.0  # time constant of the filter for the target's speed
 
-    def __init__(self, scenario: "tables.Pursue", board: "Board", guide_hz: int) -> None:
+    def __init__(self, scenario: "tables.Pursue", board: "Board", guidance_rate_hz: int) -> None:
         self._distance_m = scenario.distance_m
         self._speed_max_m_s = scenario.speed_m_s
         self._x = board.sensor(scenario.target_x)
         self._y = board.sensor(scenario.target_y)
         self._closing_per_s = scenario.closing_per_s
-        self._steering = Steering(scenario.steering, guide_hz)
-        self._share = 1 / (self.SMOOTH_S * guide_hz)
+        self._steering = Steering(scenario.steering, guidance_rate_hz)
+        self._share = 1 / (self.SMOOTH_S * guidance_rate_hz)
         self._tracking = False
         self._lagged_x = 0.0  # the target's position, filtered
         self._lagged_y = 0.0

@@ -17,9 +17,9 @@ class WaypointSequence:
     An item that names a mode requests that mode. If the mission is resumed later, it goes on with the next item.
     """
 
-    def __init__(self, near_m: float, guide_hz: int) -> None:
-        self._near_m = near_m
-        self._guide_hz = guide_hz
+    def __init__(self, acceptance_radius_m: float, guidance_rate_hz: int) -> None:
+        self._acceptance_radius_m = acceptance_radius_m
+        self._guide_hz = guidance_rate_hz
         self._held = 0  # steps of guidance at the current waypoint
         self._index = 0
 
@@ -52,18 +52,18 @@ class WaypointSequence:
             return False
         dx, dy = item[0] - estimate.x_m, item[1] - estimate.y_m
         dz = 0.0 if estimate.depth_m is None else item[2] - estimate.depth_m
-        return math.sqrt(dx * dx + dy * dy + dz * dz) < self._near_m
+        return math.sqrt(dx * dx + dy * dy + dz * dz) < self._acceptance_radius_m
 
 
 class SwimTo(SwimTask):
     """Swims to a mission's waypoints, or else to the requested position, and rests there."""
 
-    def __init__(self, table: "MissionTable", guide_hz: int, mission: bool) -> None:
+    def __init__(self, table: "MissionTable", guidance_rate_hz: int, mission: bool) -> None:
         assert table.speed_m_s is not None and table.steering is not None, "the reader makes sure of it"
         self._cruise_m_s = table.speed_m_s
-        self._near_m = table.near_m
-        self._steering = Steering(table.steering, guide_hz)
-        self._waypoints = WaypointSequence(table.near_m, guide_hz) if mission else None
+        self._acceptance_radius_m = table.acceptance_radius_m
+        self._steering = Steering(table.steering, guidance_rate_hz)
+        self._waypoints = WaypointSequence(table.acceptance_radius_m, guidance_rate_hz) if mission else None
 
     def step(self, state: "State") -> None:
         """One step of guidance."""
@@ -81,7 +81,7 @@ class SwimTo(SwimTask):
         dx, dy = x_m - pose[0], y_m - pose[1]
         self.error_m = math.sqrt(dx * dx + dy * dy)
         done = self._waypoints is None or state.mission_index >= len(state.mission)
-        if done and self.error_m < self._near_m:
+        if done and self.error_m < self._acceptance_radius_m:
             self.rest()
             return
         self.speed_m_s = self._cruise_m_s

@@ -17,6 +17,7 @@ from mcap.data_stream import RecordBuilder
 from mcap.opcode import Opcode
 
 MAGIC = b"\x89MCAP0\r\n"
+FORMAT = 2  # of names of topics, fields and events; logs of format 1 had no number
 LIBRARY = "caudal"  # also the name of the metadata record
 MESSAGE = int(Opcode.MESSAGE)
 
@@ -45,7 +46,7 @@ class McapFile:
             if not isinstance(value, str):
                 raise ValueError(f"{path}: run[{key!r}] is {value!r}; give each fact of a run as text.")
         head = MAGIC + packed(mcap.Header(profile="", library=f"{LIBRARY} {_version()}"))
-        about = packed(mcap.Metadata(name=LIBRARY, metadata=run))
+        about = packed(mcap.Metadata(name=LIBRARY, metadata=run | {"format": str(FORMAT)}))
         self._metadata_index = packed(mcap.MetadataIndex(len(head), len(about), LIBRARY))
         self._schemas = b""
         self._channels = b""

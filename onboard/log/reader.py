@@ -25,7 +25,7 @@ from mcap.opcode import Opcode
 from mcap.stream_reader import get_chunk_data_stream
 
 from caudal.hal.errors import CaudalError
-from caudal.onboard.log.mcap_writer import LIBRARY, MAGIC
+from caudal.onboard.log.mcap_writer import FORMAT, LIBRARY, MAGIC
 from caudal.onboard.log.recorder import ABSENT, CODES, EVENTS
 
 _RECORD = struct.Struct("<BQ")  # opcode, length
@@ -168,6 +168,13 @@ class Log:
                 self._sort(chunk)
         if about is None:
             raise LogError(f"{self.path} ends before the end of its header; it has no data.")
+        if about.get("format", "1") != str(FORMAT):
+            last = (
+                "caudal 0.1.0 is the last version that reads it"
+                if "format" not in about
+                else "read it with a newer one"
+            )
+            raise LogError(f"{self.path} is a log of format {about.get('format', '1')}; {last}.")
         self.run = about
 
     def _sort(self, chunk: bytes) -> None:

@@ -28,7 +28,9 @@ class TickLog:
         self._counts = recorder.topic(f"/{name}/counts", [("int32", s.name) for s in board.sensors])
         self._commands = recorder.topic(f"/{name}/commands", [("float64", a.name) for a in board.actuators])
         self._outputs = recorder.topic(f"/{name}/outputs", [("int32", a.name) for a in board.actuators])
-        fields = [f"is_{field}" for field in Estimate.FIELDS] + [f"want_{field}" for field in Setpoint.FIELDS]
+        fields = [f"is_{field}" for field in Estimate.FIELDS] + [
+            f"setpoint_{field}" for field in Setpoint.FIELDS
+        ]
         self._state = recorder.topic(f"/{name}/state", [("float64", field) for field in fields])
         self._timing = recorder.topic(f"/{name}/loop", [("int32", field) for field in LOOP_FIELDS])
         self._diagnostics = [
@@ -63,7 +65,7 @@ class TickLog:
         )
         for kind, values, _, refusal in loop.taken:
             details = {"kind": kind, "values": values} | ({"refused": refusal} if refusal else {})
-            self._recorder.event(time_ns, "order", vehicle=self._name, tick=state.tick, **details)
+            self._recorder.event(time_ns, "command", vehicle=self._name, tick=state.tick, **details)
         if state.armed != self._armed or state.active_rules != self._active or loop.fault != self._fault:
             self._record_changes(time_ns)
         if state.mode != self._mode:

@@ -28,7 +28,7 @@ class Params:
         build_rules: Callable[[Settings], list[FailsafeRule]],
     ) -> None:
         self.names = [param.name for param in settings.params]
-        self.about = {param.name: param for param in settings.params}
+        self.declared = {param.name: param for param in settings.params}
         self._values = {param.name: param.default for param in settings.params}
         self._settings = settings
         self._loop = loop
@@ -42,14 +42,14 @@ class Params:
 
     def differing(self) -> dict[str, float]:
         """Values that differ from their defaults: those to store."""
-        return {name: value for name, value in self._values.items() if value != self.about[name].default}
+        return {name: value for name, value in self._values.items() if value != self.declared[name].default}
 
     def set(self, name: str, value: object, armed: bool) -> str | None:
         """Sets a parameter; the refusal, or None. A refused set changes nothing."""
-        number, refusal = checked(self.about, name, value)
+        number, refusal = checked(self.declared, name, value)
         if refusal:
             return refusal
-        if armed and not self.about[name].armed:
+        if armed and not self.declared[name].armed:
             return f"set {name}: not while the vehicle is armed; disarm it first"
         return self._take({name: number})
 
@@ -59,7 +59,7 @@ class Params:
             return "load: is for the first tick; later, parameters are set one by one"
         values = {}
         for name, value in pairs:
-            values[name], refusal = checked(self.about, name, value)
+            values[name], refusal = checked(self.declared, name, value)
             if refusal:
                 return refusal
         return self._take(values)
@@ -68,11 +68,11 @@ class Params:
         values = {name: value for name, value in values.items() if value != self._values[name]}
         settings = self._settings
         started = self._loop.ticks > 0
-        live = [name for name in values if self.about[name].live or not started]
+        live = [name for name in values if self.declared[name].live or not started]
         for name in live:
-            settings = changed(settings, self.about[name], values[name])
+            settings = changed(settings, self.declared[name], values[name])
         if live:
-            rules_only = all(self.about[name].key.startswith("failsafe.") for name in live)
+            rules_only = all(self.declared[name].key.startswith("failsafe.") for name in live)
             try:
                 self._apply(settings, rules_only, started)
             except (ArithmeticError, ValueError) as error:
@@ -100,11 +100,11 @@ def without_params(settings: Settings) -> Settings:
     return replace(settings, params=[])
 
 
-def checked(about: Mapping[str, Param], name: str, value: object) -> tuple[float, str | None]:
+def checked(declared: Mapping[str, Param], name: str, value: object) -> tuple[float, str | None]:
     """(the value in the parameter's type, the refusal or None)."""
-    if name not in about:
+    if name not in declared:
         return 0, f"set: there is no parameter {name!r}; caudal params lists them"
-    param = about[name]
+    param = declared[name]
     unit = f" {param.unit}" if param.unit else ""
     allowed = f"allowed is {param.low:.15g} to {param.high:.15g}{unit}"
     if isinstance(value, bool) or not isinstance(value, int | float):

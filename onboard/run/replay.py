@@ -157,7 +157,7 @@ def _commands(log: Log, name: str) -> dict[int, list[tuple[str, list[Any]]]]:
     """By tick, the commands that the vehicle was sent."""
     commands: dict[int, list[tuple[str, list[Any]]]] = {}
     for event in log.events:
-        if event.kind == "order" and event.details["vehicle"] == name:
+        if event.kind == "command" and event.details["vehicle"] == name:
             commands.setdefault(event.details["tick"], []).append(
                 (event.details["kind"], event.details["values"])
             )

@@ -19,10 +19,10 @@ from caudal.onboard.tables.read import Settings
 TABLES = ("gait", "control", "estimate", "guidance", "surface", "sticks", "mission", "failsafe", "scenario")
 LISTED = {"failsafe": "failsafes", "scenario": "scenarios"}
 OF_A_RUN = {
-    *("about", "description", "duration_s", "world", "set", "faults"),
-    *("expect_speed_m_s", "expect_turn_rate_deg_s"),
+    *("description", "duration_s", "world", "set", "faults"),
+    *("expected_speed_m_s", "expected_turn_rate_deg_s"),
 }  # keys of a scenario that a run reads, not its loop
-OF_THE_READER = {"surface.by"}  # keys that only decide which others are checked
+OF_THE_READER = {"surface.method"}  # keys that only decide which others are checked
 
 Path = tuple[str | int, ...]
 

@@ -1,6 +1,6 @@
-"""Tables of a chain of modules and soft joints: `control` of kind "chain", and its scenarios, task "aims".
+"""Tables of a chain of modules and soft joints: `control` of kind "chain", and its scenarios, task "prioritised".
 
-Each of `aims` is a task with a priority (chain/tasks.py). CPython only.
+Each of `tasks` is a task with a priority (chain/tasks.py). CPython only.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -96,7 +96,7 @@ class ClearanceTable(Table, kw_only=True, frozen=True):
     hull_radius_m: Length
     clear_m: NotNegative
     guard_m: NotNegative = 0.0  # added to that, for noise and errors of the model
-    near_m: Positive = 1.0  # obstacles further away do not count
+    influence_distance_m: Positive = 1.0  # obstacles further away do not count
     points_a_module: Annotated[int, Meta(ge=2, le=50)] = 5
     most_rows: Annotated[int, Meta(ge=1, le=100)] = 12
     pole_per_s: Positive = 1.0
@@ -107,9 +107,9 @@ class ChainFilter(Table, kw_only=True, frozen=True):
 
     angle_rad: Physical
     stroke_m: Physical
-    gust_rad_s2: Physical = 0.1
-    push_rad_s2: Physical = 0.02
-    gust_m_s2: Physical = 0.5
+    acceleration_noise_rad_s2: Physical = 0.1
+    disturbance_rad_s2: Physical = 0.02
+    acceleration_noise_m_s2: Physical = 0.5
 
 
 class PostureTable(Table, kw_only=True, frozen=True):
@@ -143,7 +143,7 @@ class Chain(_Chain, tag="chain", kw_only=True, frozen=True):
     thruster: list[ChainThruster]
 
 
-class AimRow(Table, kw_only=True, frozen=True):
+class TaskRow(Table, kw_only=True, frozen=True):
     """A value and the time to be there; the move takes within_s, or all the time since the row before."""
 
     at_s: NotNegative
@@ -151,18 +151,18 @@ class AimRow(Table, kw_only=True, frozen=True):
     within_s: NotNegative = 0.0
 
 
-class AimTable(Table, tag_field="kind", kw_only=True, frozen=True):
+class TaskTable(Table, tag_field="kind", kw_only=True, frozen=True):
     """A task with a priority.
 
-    pole_per_s: all three poles of the error; sum_limit: of the integral (m/s2, rad/s2); damping: the share of the
+    pole_per_s: all three poles of the error; integral_limit: of the integral (m/s2, rad/s2); damping: the share of the
     inputs' scale that costs as much as one unit of acceleration."""
 
     name: Name
     pole_per_s: Positive = 1.0
-    sum_limit: NotNegative = 0.3
-    leash: Positive = 0.2  # m or rad: a larger error demands no more than this one
+    integral_limit: NotNegative = 0.3
+    error_limit: Positive = 0.2  # m or rad: a larger error demands no more than this one
     damping: Share = 0.02
-    rows: list[AimRow] = []
+    rows: list[TaskRow] = []
 
     @property
     def kind(self) -> str:
@@ -170,59 +170,74 @@ class AimTable(Table, tag_field="kind", kw_only=True, frozen=True):
         return tag_of(self)
 
 
-class FrameAimTable(AimTable, kw_only=True, frozen=True):
+class FrameTaskTable(TaskTable, kw_only=True, frozen=True):
     """A task of one frame."""
 
     frame: str  # a module's name: its front end; "base" is the rear end of the first
     at_m: Three | None = None  # another position, in the module's frame: its origin is the rear end
 
 
-class PoseAim(FrameAimTable, tag="pose", kw_only=True, frozen=True):
+class PoseTaskTable(FrameTaskTable, tag="pose", kw_only=True, frozen=True):
     """Pose of a frame: x, y, depth, roll, pitch (nose down), heading."""
 
 
-class PositionAim(FrameAimTable, tag="position", kw_only=True, frozen=True):
+class PositionTaskTable(FrameTaskTable, tag="position", kw_only=True, frozen=True):
     """Position of a frame: x, y, depth."""
 
 
-class TurnAim(FrameAimTable, tag="turn", kw_only=True, frozen=True):
+class TurnTaskTable(FrameTaskTable, tag="turn", kw_only=True, frozen=True):
     """Attitude of a frame: roll, pitch (nose down), heading."""
 
 
-class LookAim(FrameAimTable, tag="look", kw_only=True, frozen=True):
+class LookTaskTable(FrameTaskTable, tag="look", kw_only=True, frozen=True):
     """x, y, depth of a point at which the frame's x axis points."""
 
 
-class ShapeAim(AimTable, tag="shape", kw_only=True, frozen=True):
+class ShapeTaskTable(TaskTable, tag="shape", kw_only=True, frozen=True):
     """The bend of every joint to port and up, rad; without rows, the one at the start, or that of a plan."""
 
 
-class SpeedAim(FrameAimTable, tag="speed", kw_only=True, frozen=True):
+class SpeedTaskTable(FrameTaskTable, tag="speed", kw_only=True, frozen=True):
     """Speed of a frame through the water along one of its axes, m/s."""
 
-    way: Literal["ahead", "port", "up"] = "ahead"
+    direction: Literal["ahead", "port", "up"] = "ahead"
 
 
-class RunAim(AimTable, tag="run", kw_only=True, frozen=True):
+class RunTaskTable(TaskTable, tag="run", kw_only=True, frozen=True):
     """A speed along the line ahead, m/s, below 0 astern; the scenario's only task (chain/straight_run.py).
 
     Errors and thrusts that cost the same in its feedback, and the disturbances that its filter expects. Gains are
     designed for speeds grid_m_s apart."""
 
-    off_m: Positive = 0.3
-    lean_rad: Positive = 0.05
+    cross_track_m: Positive = 0.3
+    attitude_rad: Positive = 0.05
     speed_m_s: Positive = 0.3
-    across_n: Positive = 10.0
+    cross_thrust_n: Positive = 10.0
     last_share: Positive = 0.75  # of that, for the last module in the direction of motion
-    ahead_n: Positive = 3.0
-    gust_n: NotNegative = 2.0  # of each thruster, beyond its command
-    gust_m_s2: Positive = 0.001
-    gust_rad_s2: Positive = 0.005
+    forward_thrust_n: Positive = 3.0
+    thrust_noise_n: NotNegative = 2.0  # of each thruster, beyond its command
+    acceleration_noise_m_s2: Positive = 0.001
+    acceleration_noise_rad_s2: Positive = 0.005
     grid_m_s: Annotated[float, Meta(ge=0.05, le=1.0)] = 0.1
 
 
-AnyAim = PoseAim | PositionAim | TurnAim | LookAim | ShapeAim | SpeedAim | RunAim
-WIDTH = {PoseAim: 6, PositionAim: 3, TurnAim: 3, LookAim: 3, SpeedAim: 1, RunAim: 1}
+AnyTask = (
+    PoseTaskTable
+    | PositionTaskTable
+    | TurnTaskTable
+    | LookTaskTable
+    | ShapeTaskTable
+    | SpeedTaskTable
+    | RunTaskTable
+)
+WIDTH = {
+    PoseTaskTable: 6,
+    PositionTaskTable: 3,
+    TurnTaskTable: 3,
+    LookTaskTable: 3,
+    SpeedTaskTable: 1,
+    RunTaskTable: 1,
+}
 
 
 class Obstacle(Table, kw_only=True, frozen=True):
@@ -234,10 +249,10 @@ class Obstacle(Table, kw_only=True, frozen=True):
     radius_m: Positive
 
 
-class AimsTask(ScenarioTable, tag="aims", kw_only=True, frozen=True):
+class PrioritisedTasks(ScenarioTable, tag="prioritised", kw_only=True, frozen=True):
     """Tasks for a chain, the first with the highest priority."""
 
-    aims: Annotated[list[AnyAim], Meta(min_length=1)]
+    tasks: Annotated[list[AnyTask], Meta(min_length=1)]
     bend_max_deg: Annotated[float, Meta(ge=10, le=89)] | None = None  # below that of control.limits
     obstacles: list[Obstacle] = []
 
@@ -284,19 +299,19 @@ def control_problems(
             yield "dead", f'there is no thruster "{name}"; there are {", ".join(control.thruster)}'
 
 
-def task_problems(scenario: AimsTask, control: ChainControl) -> Iterator[tuple[str, str]]:
+def task_problems(scenario: PrioritisedTasks, control: ChainControl) -> Iterator[tuple[str, str]]:
     """Errors in the table: (key below the scenario, what is wrong)."""
     frames = ["base", *(module.name for module in control.module)]
     if scenario.bend_max_deg and scenario.bend_max_deg > control.limits.bend_max_deg:
         yield "bend_max_deg", f"is above control.limits.bend_max_deg, {control.limits.bend_max_deg:g}"
-    names = [aim.name for aim in scenario.aims]
-    for k, aim in enumerate(scenario.aims):
-        at = f"aims.{k}"
+    names = [aim.name for aim in scenario.tasks]
+    for k, aim in enumerate(scenario.tasks):
+        at = f"tasks.{k}"
         if aim.name in names[:k]:
             yield f"{at}.name", f'two tasks have the name "{aim.name}"; name each once'
-        if isinstance(aim, RunAim) and (len(names) > 1 or not aim.rows):
+        if isinstance(aim, RunTaskTable) and (len(names) > 1 or not aim.rows):
             yield at, "a run controls the whole chain: make it the only task, and give it rows"
-        if isinstance(aim, FrameAimTable) and aim.frame not in frames:
+        if isinstance(aim, FrameTaskTable) and aim.frame not in frames:
             yield f"{at}.frame", f'there is no frame "{aim.frame}"; there are {", ".join(frames)}'
         wide = WIDTH.get(type(aim), 2 * len(control.soft))
         before_s = 0.0
@@ -311,7 +326,7 @@ def task_problems(scenario: AimsTask, control: ChainControl) -> Iterator[tuple[s
                     f"is longer than the {row.at_s - before_s:g} s since the row before",
                 )
             before_s = row.at_s
-        if isinstance(aim, ShapeAim):
+        if isinstance(aim, ShapeTaskTable):
             most = scenario.bend_max_deg or control.limits.bend_max_deg
             for i, row in enumerate(aim.rows):
                 if max(abs(bend) for bend in row.to) * 57.29578 > most:

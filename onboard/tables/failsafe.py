@@ -96,7 +96,7 @@ class Inconsistent(RuleTable, tag="inconsistent", kw_only=True, frozen=True):
     average_s: Annotated[float, Meta(ge=0.1, le=60)] = 2.0
 
 
-class Astray(RuleTable, tag="astray", kw_only=True, frozen=True):
+class Astray(RuleTable, tag="out_of_bounds", kw_only=True, frozen=True):
     """The vehicle is outside a volume."""
 
     low_m: Annotated[list[Number], Meta(min_length=3, max_length=3)]  # x, y, depth
@@ -141,7 +141,7 @@ AnyRule = (
 class Standard:
     """A standard rule: its defaults and its bounds; `given` are its trigger's own keys."""
 
-    about: str
+    description: str
     trigger: str
     action: str
     least: str  # a vehicle may not choose a weaker action
@@ -179,7 +179,7 @@ TABLE: dict[str, Standard] = {
     "capsized": Standard("it lies on its side or back", "tilted", "neutral", "warn", 1.0, 2.0),
     "too_deep": Standard("below its maximum depth", "outside", "surface", "surface", 0.5, 2.0),
     "out_of_bounds": Standard(
-        "outside its allowed volume", "astray", "hold", "warn", 0.5, 2.0, needs="low_m and high_m"
+        "outside its allowed volume", "out_of_bounds", "hold", "warn", 0.5, 2.0, needs="low_m and high_m"
     ),
     "mode_unable": Standard("the mode needs an estimate that is unknown", "mode_unable", "surface", "hold", 1.0, 1.0),
     "pilot_lost": Standard("no manual input in mode manual", "pilot_lost", "hold", "hold"),
@@ -327,7 +327,9 @@ def _reach(sensor: Sensor) -> tuple[float, float]:
     """The lowest and the highest value that a sensor can read."""
     if isinstance(sensor, Points):
         return min(sensor.values), max(sensor.values)
-    ends = [(count - sensor.zero_count) * sensor.per_count for count in (sensor.low_count, sensor.high_count)]
+    ends = [
+        (count - sensor.zero_count) * sensor.si_per_count for count in (sensor.low_count, sensor.high_count)
+    ]
     return min(ends), max(ends)
 
 

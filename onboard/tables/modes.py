@@ -18,7 +18,7 @@ from caudal.onboard.tables.stack import AnyGait
 
 
 class _Surface(Table, kw_only=True, frozen=True):
-    by: Literal["buoyancy", "thrust", "gait"]
+    method: Literal["buoyancy", "thrust", "gait"]
     frequency_hz: Annotated[float, Meta(ge=0, le=20)] = 0.0  # of the gait meanwhile
 
 
@@ -47,7 +47,7 @@ class SticksTable(Table, kw_only=True, frozen=True):
 class MissionTable(Table, kw_only=True, frozen=True):
     """How waypoints are followed; a vehicle with a tail needs all keys."""
 
-    near_m: Positive = 0.15  # acceptance radius
+    acceptance_radius_m: Positive = 0.15
     speed_m_s: Positive | None = None
     steering: SteeringTable | None = None
 
@@ -83,7 +83,7 @@ def read(file: VehicleFile, actuators: Mapping[str, Actuator], gait: AnyGait | N
 def _lowered(table: SurfaceTable) -> Surface:
     """Lists in place of tables: a microcontroller's dictionaries have no order."""
     return Surface(
-        by=table.by,
+        method=table.method,
         frequency_hz=table.frequency_hz,
         commands=[(name, to_q14(value)) for name, value in table.commands.items()],
         drop=[(name, to_q14(value)) for name, value in table.drop.items()],
@@ -93,10 +93,10 @@ def _lowered(table: SurfaceTable) -> Surface:
 def _check_surface(
     file: VehicleFile, surface: SurfaceTable, actuators: Mapping[str, Actuator], gait: AnyGait | None
 ) -> None:
-    if surface.by == "gait" and not (gait and surface.frequency_hz):
-        raise file.error("surface.by", "by gait needs a [gait] and a frequency_hz above 0")
-    if surface.by == "thrust" and not surface.commands:
-        raise file.error("surface.by", "by thrust needs `commands`: the force of each thruster")
+    if surface.method == "gait" and not (gait and surface.frequency_hz):
+        raise file.error("surface.method", '"gait" needs a [gait] and a frequency_hz above 0')
+    if surface.method == "thrust" and not surface.commands:
+        raise file.error("surface.method", '"thrust" needs `commands`: the force of each thruster')
     for key in ("commands", "drop"):
         for name, value in getattr(surface, key).items():
             if name not in actuators:

@@ -4,7 +4,7 @@
     key = "control.frequency_max_hz"    # of this file; its value there is the default
     low = 0.5
     high = 3.0
-    about = "fastest tail-beat"
+    description = "fastest tail-beat"
 
 CPython only. `caudal check` uses `end_problem`: no value within a range may be refused.
 """
@@ -41,7 +41,7 @@ class ParamTable(Table, kw_only=True, frozen=True):
     key: str
     low: Number
     high: Number
-    about: Annotated[str, Meta(min_length=1, max_length=120)]
+    description: Annotated[str, Meta(min_length=1, max_length=120)]
     unit: Annotated[str, Meta(max_length=16)] | None = None  # without it, that of the key's suffix
     armed: bool = True  # whether it may be set while the vehicle is armed
 
@@ -54,7 +54,7 @@ class Param(Named, kw_only=True, frozen=True):
     low: float
     high: float
     default: float
-    about: str
+    description: str
     kind: Literal["int", "float"]
     armed: bool
     live: bool  # whether a running loop takes it
@@ -105,7 +105,7 @@ def _lowered(file: VehicleFile, name: str, param: ParamTable, settings: "Setting
         low=number(low),
         high=number(high),
         default=default,
-        about=param.about,
+        description=param.description,
         kind=kind,
         armed=param.armed,
         live=is_live(param.key, settings),

@@ -12,7 +12,7 @@ from caudal.hal.tables.channels import Actuator, Channels, Sensor, Servo
 from caudal.hal.tables.types import Table, named
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.onboard.tables import chain, failsafe, modes, station, trajectory
-from caudal.onboard.tables.chain import AimsTask, Chain, ChainControl
+from caudal.onboard.tables.chain import Chain, ChainControl, PrioritisedTasks
 from caudal.onboard.tables.params import Param
 from caudal.onboard.tables.scenario import (
     Guided,
@@ -59,18 +59,27 @@ TABLES = (
 Control = TailControl | UndulateControl | WrenchControl | ChainControl
 STILL = (WrenchControl, ChainControl)  # without a gait
 ScenarioTask = (
-    ScheduleTask | Swim | Wander | Track | Pursue | HoldTask | FollowTask | ManualTask | PilotTask | AimsTask
+    ScheduleTask
+    | Swim
+    | Wander
+    | Track
+    | Pursue
+    | HoldTask
+    | FollowTask
+    | ManualTask
+    | PilotTask
+    | PrioritisedTasks
 )
 # The same as a loop has them.
 LoopControl = TailControl | UndulateControl | Wrench | Chain
-Scenario = Schedule | Wander | Track | Pursue | LoopPoseTask | AimsTask
+Scenario = Schedule | Wander | Track | Pursue | LoopPoseTask | PrioritisedTasks
 
 
 class Stack(Table, kw_only=True, frozen=True):
     """The control stack's tables as a loop is built from them."""
 
     rate_hz: int
-    guide_hz: int
+    guidance_rate_hz: int
     gait: AnyGait | None
     control: LoopControl
     estimate: EstimateTable
@@ -106,9 +115,9 @@ def read(file: VehicleFile, channels: Channels) -> Stack:
     scenarios = file.read("scenario", dict[str, ScenarioTask])
     trajectories = file.read("trajectory", trajectory.Trajectories)
 
-    if loop.rate_hz % loop.guide_hz or 1_000_000 % loop.rate_hz:
-        problem = "1,000,000 must divide by rate_hz, and rate_hz by guide_hz"
-        raise file.error("loop", f"{loop.rate_hz} and {loop.guide_hz} Hz do not fit: {problem}")
+    if loop.rate_hz % loop.guidance_rate_hz or 1_000_000 % loop.rate_hz:
+        problem = "1,000,000 must divide by rate_hz, and rate_hz by guidance_rate_hz"
+        raise file.error("loop", f"{loop.rate_hz} and {loop.guidance_rate_hz} Hz do not fit: {problem}")
     if gait:
         _check_gait(file, gait, actuators)
     _check_control(file, control, actuators, sensors)
@@ -139,7 +148,7 @@ def read(file: VehicleFile, channels: Channels) -> Stack:
         if isinstance(scenario, POSE_TASKS):
             for key, problem in task_problems(scenario, trajectories):
                 raise file.error(f"scenario.{name}.{key}", problem)
-        if isinstance(scenario, AimsTask) and isinstance(control, ChainControl):
+        if isinstance(scenario, PrioritisedTasks) and isinstance(control, ChainControl):
             for key, problem in chain.task_problems(scenario, control):
                 raise file.error(f"scenario.{name}.{key}", problem)
         if isinstance(scenario, Guided) and not (guidance and isinstance(control, TailControl)):
@@ -149,7 +158,7 @@ def read(file: VehicleFile, channels: Channels) -> Stack:
     three = modes.read(file, actuators, gait, guidance is not None)
     return Stack(
         rate_hz=loop.rate_hz,
-        guide_hz=loop.guide_hz,
+        guidance_rate_hz=loop.guidance_rate_hz,
         gait=gait,
         control=_lowered_control(control),
         estimate=estimate,
@@ -212,7 +221,7 @@ def _lowered_row(row: RowTable) -> Row:
 
 def _able(scenario: ScenarioTask) -> tuple[type, ...]:
     """Kinds of control that can run a scenario's task."""
-    if isinstance(scenario, AimsTask):
+    if isinstance(scenario, PrioritisedTasks):
         return (ChainControl,)
     return (WrenchControl,) if isinstance(scenario, POSE_TASKS) else (TailControl, UndulateControl)
 
@@ -262,7 +271,7 @@ def _check_servo(file: VehicleFile, key: str, joint: str, actuators: Mapping[str
 def _check_gait(file: VehicleFile, gait: AnyGait, actuators: Mapping[str, Actuator]) -> None:
     for k, joint in enumerate(gait.joints):
         _check_servo(file, f"gait.joints.{k}", joint, actuators)
-    for key in ("links_m" if isinstance(gait, TailGait) else "places_m", "turn_share"):
+    for key in ("links_m" if isinstance(gait, TailGait) else "joint_positions_m", "turn_share"):
         if len(getattr(gait, key)) != len(gait.joints):
             found = len(getattr(gait, key))
             raise file.error(

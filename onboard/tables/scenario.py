@@ -19,7 +19,7 @@ class SteeringTable(Table, kw_only=True, frozen=True):
 class ScenarioTable(Table, tag_field="task", kw_only=True, frozen=True):
     """Keys of every scenario."""
 
-    about: str
+    description: str
     duration_s: Physical
     world: str = "open"
     set: list[str] = []  # KEY=VALUE, as --set: what this scenario changes of the vehicle file
@@ -38,8 +38,8 @@ class _Row(Table, kw_only=True, frozen=True):
     amplitude: Share = 1.0
     deflection_deg: Annotated[float, Meta(ge=-85, le=85)] = 0.0
     depth_m: NotNegative | None = None  # from here on
-    expect_speed_m_s: Number | None = None
-    expect_turn_rate_deg_s: Number | None = None
+    expected_speed_m_s: Number | None = None
+    expected_turn_rate_deg_s: Number | None = None
 
 
 class RowTable(_Row, kw_only=True, frozen=True):
@@ -78,7 +78,9 @@ class Swim(ScenarioTable, tag="swim", kw_only=True, frozen=True):
 class Guided(ScenarioTable, kw_only=True, frozen=True):
     """Keys of every scenario with guidance."""
 
-    comfort_m: Positive | None = None  # instead of guidance.comfort_m, for a task near walls
+    preferred_clearance_m: Positive | None = (
+        None  # instead of guidance.preferred_clearance_m, for a task near walls
+    )
 
 
 class Wander(Guided, tag="wander", kw_only=True, frozen=True):

@@ -17,14 +17,14 @@ class LoopTable(Table, kw_only=True, frozen=True):
     """Rates of the loop and of guidance."""
 
     rate_hz: Annotated[int, Meta(ge=1, le=2000)]
-    guide_hz: Annotated[int, Meta(ge=1, le=1000)]
+    guidance_rate_hz: Annotated[int, Meta(ge=1, le=1000)]
 
 
 class _Gait(Table, tag_field="kind", kw_only=True, frozen=True):
     source: Literal["table", "cpg"]
     joints: Annotated[list[str], Meta(min_length=1)]
     turn_share: list[Annotated[float, Meta(ge=-1, le=1)]]
-    rows: Annotated[int, Meta(ge=4, le=512)] = 36
+    table_size: Annotated[int, Meta(ge=4, le=512)] = 36
     frequency_hz: Annotated[float, Meta(ge=0, le=20)] | None = None  # of a scenario without one
     convergence_per_s: Annotated[float, Meta(ge=1, le=100)] = 14.0
     coupling_per_s: Annotated[float, Meta(ge=0.5, le=40)] = 8.0
@@ -44,7 +44,7 @@ class UndulationGait(_Gait, tag="undulation", kw_only=True, frozen=True):
     """Joints that each swing in one travelling wave (gait/undulation.py)."""
 
     kind: Literal["undulation"] = filled_in("kind", "undulation")
-    places_m: Annotated[list[NotNegative], Meta(min_length=1)]  # of the joints, from the snout
+    joint_positions_m: Annotated[list[NotNegative], Meta(min_length=1)]  # of the joints, from the snout
     length_m: Length
     waves: Annotated[float, Meta(ge=-10, le=10)]  # on the body; 0 is no phase lag
     growth_per_m: Annotated[float, Meta(ge=-10, le=10)] = 0.0
@@ -138,7 +138,7 @@ class EstimateTable(Table, kw_only=True, frozen=True):
     roll_rate: str = ""
     pitch_rate: str = ""
     turn_smooth_s: NotNegative = 0.0  # averages the tail-beat out of the turn rate
-    fix_gain: Share = 0.3
+    position_gain: Share = 0.3
     speed_gain_per_s: NotNegative = 0.5
     filter: FilterTable | None = None  # of a vehicle with thrusters
 
@@ -153,7 +153,7 @@ class Circle(Table, kw_only=True, frozen=True):
 class Weights(Table, kw_only=True, frozen=True):
     """Costs of a behaviour: per rad/s of difference from the task's turn rate and from the last one, for turning to the
     other side than the last (or two equal ways around would alternate), for turning to port, for being slow, per metre
-    short of comfort_m, per metre short of margin_m."""
+    short of preferred_clearance_m, per metre short of min_clearance_m."""
 
     task: NotNegative = 0.4
     change: NotNegative = 0.15
@@ -169,8 +169,8 @@ class GuidanceTable(Table, kw_only=True, frozen=True):
 
     horizon_s: Physical
     steps: Annotated[int, Meta(ge=2, le=60)]
-    margin_m: NotNegative
-    comfort_m: Positive
+    min_clearance_m: NotNegative
+    preferred_clearance_m: Positive
     turn_lag_s: Physical
     speed_lag_s: Physical
     brake_m_s2: Positive

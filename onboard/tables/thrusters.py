@@ -41,12 +41,12 @@ class ModelTable(Table, kw_only=True, frozen=True):
 
 
 class AxisGains(Table, kw_only=True, frozen=True):
-    """Per unit of inertia: kp in 1/s2, ki in 1/s3, kd in 1/s; sum_limit in m/s2 or rad/s2."""
+    """Per unit of inertia: kp in 1/s2, ki in 1/s3, kd in 1/s; integral_limit in m/s2 or rad/s2."""
 
     kp: NotNegative
     ki: NotNegative = 0.0
     kd: NotNegative = 0.0
-    sum_limit: NotNegative = 0.5
+    integral_limit: NotNegative = 0.5
 
 
 class Gains(Table, kw_only=True, frozen=True):
@@ -65,7 +65,7 @@ class _Wrench(ControlTable, kw_only=True, frozen=True):
     gains: Gains
     feed_forward: bool = True
     cruise: Annotated[list[Positive], Meta(min_length=4, max_length=4)]  # m/s, m/s, m/s, rad/s
-    leash_m: Length = 0.5  # most that the setpoint may be ahead, in manual control
+    max_lead_m: Length = 0.5  # most that the setpoint may be ahead, in manual control
     stick_s: Physical = 1.0  # from rest to full speed
 
 
@@ -89,9 +89,9 @@ class FilterTable(Table, kw_only=True, frozen=True):
     angle_rad: Physical
     rate_rad_s: Physical
     bias_rad_s2: NotNegative = 1e-4
-    push_m_s2: Physical = 0.02  # disturbance that the model lacks,
-    push_s: Physical = 10.0  # and how long it lasts
-    gust_m_s2: Physical = 0.02  # the same, from tick to tick
+    disturbance_m_s2: Physical = 0.02  # disturbance that the model lacks,
+    disturbance_s: Physical = 10.0  # and how long it lasts
+    acceleration_noise_m_s2: Physical = 0.02  # the same, from tick to tick
 
 
 class Rock(Table, kw_only=True, frozen=True):

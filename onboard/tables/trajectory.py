@@ -17,7 +17,7 @@ Point = Annotated[list[Number], Meta(min_length=4, max_length=4)]  # x_m, y_m, d
 class TrajectoryTable(Table, kw_only=True, frozen=True):
     """Bezier segments, and how long each lasts."""
 
-    about: str = ""
+    description: str = ""
     segment_s: Annotated[list[Annotated[float, Meta(ge=0.01, le=1e5)]], Meta(min_length=1)]
     points: Annotated[list[Annotated[list[Point], Meta(min_length=3, max_length=64)]], Meta(min_length=1)]
 

@@ -11,7 +11,7 @@ from caudal.onboard.tables import read as stack
 from caudal.onboard.tables.read import Settings
 
 FOLDER = Path(__file__).parent
-OWN_TABLES = ("name", "about")
+OWN_TABLES = ("name", "description", "format")
 TABLES = (*OWN_TABLES, *channels.TABLES, *stack.TABLES, "param")
 
 
@@ -38,6 +38,7 @@ def find(name_or_path: str) -> str:
 
 def read(file: VehicleFile) -> Settings:
     """A vehicle's settings: channels and control stack, every value checked."""
+    file.expect_format()
     found = channels.read(file)
     settings = Settings(name=file.read("name", str), **asdict(found), **asdict(stack.read(file, found)))
     return replace(settings, params=params.read(file, settings))

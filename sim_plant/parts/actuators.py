@@ -35,7 +35,7 @@ ACTUATOR = np.dtype(
     + floats("push moment", 3)
     + floats("ahead_n_s2 back_n_s2 pulse_us force_n current_a")
     # a valve and its chamber: play_ua to either side; pressure now, and its mean over the last step
-    + floats("crack_ua pa_per_ua play_ua supply_pa leak_share spool_ua pressure_pa mean_pa")
+    + floats("cracking_current_ua pa_per_ua play_ua supply_pa leak_share spool_ua pressure_pa mean_pa")
     + ints("stuck_us leak_us")
 )
 

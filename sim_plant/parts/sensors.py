@@ -41,7 +41,7 @@ KINDS = {
 SENSOR = np.dtype(
     # born_us: when it was added; draw: the next random number; lost_us, found_us: its outage
     ints("kind due_us born_us draw zero_counts joint actuator beams lost_us found_us")
-    + floats("period_us drop_out per_count noise bias x_m y_m bearing_rad half_rad range_m")
+    + floats("period_us dropout_share si_per_count noise bias x_m y_m bearing_rad half_rad range_m")
     + floats("wave_m wave_length_m wave_hz")
 )
 
@@ -56,45 +56,45 @@ def pack_sensor(
     """
     row = np.zeros(1, SENSOR)
     row["kind"], row["born_us"], row["due_us"] = KINDS[type(spec)], born_us, born_us
-    row["period_us"], row["drop_out"] = 1e6 / spec.rate_hz, spec.drop_out
+    row["period_us"], row["dropout_share"] = 1e6 / spec.rate_hz, spec.dropout_share
     row["lost_us"] = round(spec.drop_from_s * 1e6)
     row["found_us"] = round((spec.drop_from_s + spec.drop_for_s) * 1e6)
-    row["per_count"] = 1.0
+    row["si_per_count"] = 1.0
     match spec:
         case tables.Sonar():
             row["x_m"], row["y_m"], row["range_m"] = spec.x_m, spec.y_m, spec.range_m
             row["bearing_rad"], row["half_rad"] = np.radians([spec.bearing_deg, spec.half_angle_deg])
-            row["beams"], row["per_count"], row["noise"] = spec.beams, spec.metres_per_count, spec.noise_m
+            row["beams"], row["si_per_count"], row["noise"] = spec.beams, spec.metres_per_count, spec.noise_m
         case tables.Angle():
-            row["per_count"], row["noise"] = spec.rad_per_count, spec.noise_rad
+            row["si_per_count"], row["noise"] = spec.rad_per_count, spec.noise_rad
         case tables.JointAngle():
-            row["per_count"], row["noise"] = spec.rad_per_count, spec.noise_rad
+            row["si_per_count"], row["noise"] = spec.rad_per_count, spec.noise_rad
             row["zero_counts"], row["joint"] = spec.zero_counts, joints[spec.joint]
         case tables.Stroke():
-            row["per_count"], row["noise"] = spec.metres_per_count, spec.noise_m
+            row["si_per_count"], row["noise"] = spec.metres_per_count, spec.noise_m
             row["joint"] = joints[spec.joint]
         case tables.Pressure():
-            row["per_count"], row["noise"] = spec.pascals_per_count, spec.noise_pa
+            row["si_per_count"], row["noise"] = spec.pascals_per_count, spec.noise_pa
             row["zero_counts"], row["actuator"] = spec.zero_counts, actuators.get(spec.chamber, -1)
         case tables.Turns():
-            row["per_count"], row["noise"] = spec.turns_s_per_count, spec.noise_turns_s
+            row["si_per_count"], row["noise"] = spec.turns_s_per_count, spec.noise_turns_s
             row["actuator"] = actuators.get(spec.thruster, -1)
         case tables.Rate():
-            row["per_count"], row["noise"] = spec.rad_s_per_count, spec.noise_rad_s
+            row["si_per_count"], row["noise"] = spec.rad_s_per_count, spec.noise_rad_s
             row["bias"] = spec.bias_rad_s * draw
         case tables.SurgeAcceleration():
-            row["per_count"], row["noise"] = spec.m_s2_per_count, spec.noise_m_s2
+            row["si_per_count"], row["noise"] = spec.m_s2_per_count, spec.noise_m_s2
             row["bias"] = spec.bias_m_s2 * draw
         case tables.Depth():
-            row["per_count"], row["noise"] = spec.metres_per_count, spec.noise_m
+            row["si_per_count"], row["noise"] = spec.metres_per_count, spec.noise_m
             row["zero_counts"] = spec.zero_counts
         case tables.Steady():
-            row["per_count"], row["noise"], row["bias"] = spec.per_count, spec.noise, spec.value
+            row["si_per_count"], row["noise"], row["bias"] = spec.si_per_count, spec.noise, spec.value
             row["zero_counts"] = spec.zero_counts
         case tables.Battery():
-            row["per_count"], row["noise"] = spec.volts_per_count, spec.noise_v
+            row["si_per_count"], row["noise"] = spec.volts_per_count, spec.noise_v
         case tables.Position():
-            row["per_count"], row["noise"] = spec.metres_per_count, spec.noise_m
+            row["si_per_count"], row["noise"] = spec.metres_per_count, spec.noise_m
             row["wave_m"], row["wave_length_m"] = spec.wave_amplitude_m, spec.wave_length_m
             row["wave_hz"] = spec.wave_hz
     return row
@@ -277,7 +277,7 @@ def sample(flat: Flat, i: int, k: int) -> None:
     """Take one sample of sensor k on body i, and store its count to be read."""
     sensor = flat.sensors[k]
     noise = sensor.noise * flat.normals[k, sensor.draw]
-    dropped = flat.uniforms[k, sensor.draw] < sensor.drop_out
+    dropped = flat.uniforms[k, sensor.draw] < sensor.dropout_share
     dropped = dropped or sensor.lost_us <= flat.world[0].time_us < sensor.found_us
     sensor.draw += 1
     absent = flat.world[0].target == NO_TARGET and (sensor.kind == TARGET_X or sensor.kind == TARGET_Y)
@@ -294,9 +294,9 @@ def sample(flat: Flat, i: int, k: int) -> None:
     turns = sensor.kind == HEADING or sensor.kind == ROLL
     if turns:
         value -= 2.0 * math.pi * math.floor(value / (2.0 * math.pi) + 0.5)
-    count = math.floor(value / sensor.per_count + 0.5)
+    count = math.floor(value / sensor.si_per_count + 0.5)
     if turns:  # +pi and -pi have the same count
-        whole = math.floor(2.0 * math.pi / sensor.per_count + 0.5)
+        whole = math.floor(2.0 * math.pi / sensor.si_per_count + 0.5)
         count -= whole if 2 * count >= whole else 0
     flat.counts[k] = sensor.zero_counts + count
 

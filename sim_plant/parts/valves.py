@@ -17,7 +17,11 @@ from caudal.sim_plant.tables.devices import Valve
 
 def pack_valve(row: Records, spec: Valve) -> None:
     """Fill a valve's part of its ACTUATOR record; the chamber is empty."""
-    row["crack_ua"], row["pa_per_ua"], row["supply_pa"] = spec.crack_ua, spec.pa_per_ua, spec.supply_pa
+    row["cracking_current_ua"], row["pa_per_ua"], row["supply_pa"] = (
+        spec.cracking_current_ua,
+        spec.pa_per_ua,
+        spec.supply_pa,
+    )
     row["play_ua"], row["leak_share"] = 0.5 * spec.hysteresis_ua, spec.leak_share
     row["stuck_us"] = NEVER_US if spec.stuck_from_s is None else round(spec.stuck_from_s * 1e6)
     row["leak_us"] = NEVER_US if spec.leak_from_s is None else round(spec.leak_from_s * 1e6)
@@ -35,7 +39,9 @@ def target_pa(valve: Record, now_us: int) -> float:
     """Pressure (Pa) that the chamber tends to."""
     if not valve.powered and now_us < valve.stuck_us:
         return 0.0
-    target: float = min(max((valve.spool_ua - valve.crack_ua) * valve.pa_per_ua, 0.0), valve.supply_pa)
+    target: float = min(
+        max((valve.spool_ua - valve.cracking_current_ua) * valve.pa_per_ua, 0.0), valve.supply_pa
+    )
     return target * (1.0 - valve.leak_share) if now_us >= valve.leak_us else target
 
 

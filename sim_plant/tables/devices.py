@@ -54,7 +54,7 @@ class Thruster(Kind, tag="thruster", kw_only=True, frozen=True):
 class Valve(Kind, tag="valve", kw_only=True, frozen=True):
     """Proportional valve of a hydraulic chamber: whole microamperes in, chamber pressure out (parts/valves.py)."""
 
-    crack_ua: NotNegative  # up to this current it stays shut
+    cracking_current_ua: NotNegative  # up to this current it stays shut
     pa_per_ua: Positive  # above that
     hysteresis_ua: NotNegative = 0.0  # between rising and falling current
     supply_pa: Pascals  # largest pressure
@@ -85,7 +85,7 @@ class Sensor(Kind, kw_only=True, frozen=True):
     """What all sensors have: rate and drop-outs."""
 
     rate_hz: Annotated[float, Meta(gt=0, le=1000)]
-    drop_out: Annotated[float, Meta(ge=0, le=1)] = 0.0  # probability that a reading is absent
+    dropout_share: Annotated[float, Meta(ge=0, le=1)] = 0.0  # probability that a reading is absent
     drop_from_s: NotNegative = 0.0  # one outage: no reading from then on ...
     drop_for_s: NotNegative = 0.0  # ... for this time
 
@@ -233,7 +233,7 @@ class Steady(Sensor, tag="steady", kw_only=True, frozen=True):
     """A quantity that the plant does not model and that stays constant, such as a leak sensor or a temperature."""
 
     value: Number
-    per_count: Positive
+    si_per_count: Positive
     zero_counts: int = 0
     noise: NotNegative = 0.0
 

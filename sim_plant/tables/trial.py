@@ -18,7 +18,7 @@ class _Wave(Kind, kw_only=True, frozen=True):
     """What a travelling and a frozen wave share."""
 
     joints: Annotated[list[str], Meta(min_length=1)]
-    places_m: Annotated[list[NotNegative], Meta(min_length=1)]  # of the joints, from the snout
+    joint_positions_m: Annotated[list[NotNegative], Meta(min_length=1)]  # of the joints, from the snout
     length_m: Positive
     waves: Number  # on that length
     growth_per_m: Number = 0.0
@@ -63,7 +63,7 @@ class Start(Table, kw_only=True, frozen=True):
 class Trial(Table, kw_only=True, frozen=True):
     """An open-loop experiment on the plant alone."""
 
-    about: str
+    description: str
     duration_s: Positive
     step_s: Annotated[float, Meta(gt=0, le=0.1)] = 0.001
     method: Literal["rk4", "semi-implicit"] = "rk4"
@@ -76,17 +76,17 @@ class Trial(Table, kw_only=True, frozen=True):
 def validate_trial(trial: Trial, tree: TreeSpec | None) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with a trial: (key below `trial.NAME`, what is wrong and what to do)."""
     if tree is None:
-        yield "about", "a trial needs [plant.tree]; add it, or make this a scenario."
+        yield "description", "a trial needs [plant.tree]; add it, or make this a scenario."
         return
     motion, joints = trial.motion, scalar_joints(tree)
     driven = [b.joint.name for b in tree.body if b.joint and b.joint.mode == "driven"]
     for name in getattr(motion, "joints", ()):
         if name not in driven:
             yield "motion.joints", f"{name} is not a driven joint; choose from {', '.join(driven)}."
-    if isinstance(motion, _Wave) and len(motion.places_m) != len(motion.joints):
+    if isinstance(motion, _Wave) and len(motion.joint_positions_m) != len(motion.joints):
         yield (
-            "motion.places_m",
-            f"{len(motion.places_m)} places for {len(motion.joints)} joints; give one each.",
+            "motion.joint_positions_m",
+            f"{len(motion.joint_positions_m)} places for {len(motion.joints)} joints; give one each.",
         )
     for name in trial.start.joints:
         if name not in joints:

@@ -6,7 +6,7 @@ energy_error        |energy at the end - at the start| over the initial energy a
 energy_gain         largest rise of the energy above any earlier value, likewise: 0 if it only falls
 com_drift_m         largest distance of the centre of mass from its start
 roll_std_deg, max_roll_deg, roll_hz         of the base about its long axis
-speed_m_s, way_m    of the centre of mass: mean over the second half, along the first heading; net distance
+speed_m_s, distance_m    of the centre of mass: mean over the second half, along the first heading; net distance
 max_pitch_deg, depth_m                      of the base; depth at the end
 """
 
@@ -69,7 +69,7 @@ def motion(model: Model, trial: Trial, first: int, steps: int) -> Floats:
             driven[:, 0, model.driven.index(name)] = value
     spec = trial.motion
     if isinstance(spec, Undulate | Frozen):
-        places = np.array(spec.places_m)
+        places = np.array(spec.joint_positions_m)
         swing = spec.amplitude_rad * np.exp(spec.growth_per_m * places)
         lead = 2 * np.pi * spec.waves * places / spec.length_m
         columns = [model.driven.index(name) for name in spec.joints]
@@ -152,7 +152,7 @@ def _figures(model: Model, samples: Floats, times_s: Floats, rest_j: float | Non
         "roll_hz": _crossings_hz(roll - roll.mean(), times_s),
         "max_pitch_deg": float(np.abs(pitch_deg).max()),
         "speed_m_s": float((centres[-1] - centres[half]) @ ahead / span_s) if span_s else 0.0,
-        "way_m": float(np.linalg.norm((centres[-1] - centres[0])[:2])),
+        "distance_m": float(np.linalg.norm((centres[-1] - centres[0])[:2])),
         "depth_m": float(-samples[-1, 2]),
     }
 

@@ -13,12 +13,12 @@ from caudal.onboard.chain.model import ChainModel
 from caudal.onboard.chain.priority import TaskPriorityControl
 from caudal.onboard.chain.rotations import euler_rotation
 from caudal.onboard.run.null_driver import NullDriver
-from caudal.onboard.tables.chain import AimsTask, Chain
+from caudal.onboard.tables.chain import Chain, PrioritisedTasks
 from caudal.tools.config.vehicle import Vehicle, open_scenario
 
 
 @cache
-def vehicle(scenario: str = "mode1", *overrides: str) -> tuple[Vehicle, AimsTask]:
+def vehicle(scenario: str = "mode1", *overrides: str) -> tuple[Vehicle, PrioritisedTasks]:
     """The hybrid as a scenario sets it up, and the scenario's table."""
     found, _, settings = open_scenario("hybrid", list(overrides), scenario)
     return found, settings

@@ -13,15 +13,15 @@ from caudal.tools.simulate.simulation import Simulation
 
 WRONG = [
     (
-        "scenario.mode1.aims.0.frame=elbow",
-        "scenario.mode1.aims.0.frame",
+        "scenario.mode1.tasks.0.frame=elbow",
+        "scenario.mode1.tasks.0.frame",
         'no frame "elbow"; there are base, tail',
     ),
-    ("scenario.mode1.aims.0.name=My Hand", "scenario.mode1.aims.0.name", "My Hand"),
-    ("scenario.mode1.aims.1.name=hand", "scenario.mode1.aims.1.name", "two tasks"),
-    ("scenario.mode1.aims.0.rows.0.to=[1.0, 2.0]", "aims.0.rows.0.to", "has 2 numbers; this task takes 6"),
-    ("scenario.mode1.aims.0.rows.1.at_s=3.0", "aims.0.rows.1.at_s", "must grow"),
-    ("scenario.mode1.aims.0.rows.0.within_s=99.0", "aims.0.rows.0.within_s", "longer than the 25 s"),
+    ("scenario.mode1.tasks.0.name=My Hand", "scenario.mode1.tasks.0.name", "My Hand"),
+    ("scenario.mode1.tasks.1.name=hand", "scenario.mode1.tasks.1.name", "two tasks"),
+    ("scenario.mode1.tasks.0.rows.0.to=[1.0, 2.0]", "tasks.0.rows.0.to", "has 2 numbers; this task takes 6"),
+    ("scenario.mode1.tasks.0.rows.1.at_s=3.0", "tasks.0.rows.1.at_s", "must grow"),
+    ("scenario.mode1.tasks.0.rows.0.within_s=99.0", "tasks.0.rows.0.within_s", "longer than the 25 s"),
     ("control.limits.bend_max_deg=95.0", "control.limits.bend_max_deg", "89"),
     ("control.posture.ease_pa=600e3", "control.posture.ease_pa", "aft_a"),
     ("control.soft.0.stiff_pa=1e4", "control.soft.0.stiff_pa", "not above soft_pa"),
@@ -61,7 +61,7 @@ def test_obstacle_around_the_start_is_refused_in_one_sentence():
 
 def test_task_of_another_kind_of_control_is_refused():
     with pytest.raises(VehicleFileError, match=r'is not for a control\.kind of "chain"'):
-        open_scenario("hybrid", ['scenario.mode1={task="hold", about="x", duration_s=1.0}'], "mode1")
+        open_scenario("hybrid", ['scenario.mode1={task="hold", description="x", duration_s=1.0}'], "mode1")
 
 
 def test_loop_goes_safe_with_the_reason_when_the_solver_fails(monkeypatch):
@@ -78,7 +78,7 @@ def test_loop_goes_safe_with_the_reason_when_the_solver_fails(monkeypatch):
 
     monkeypatch.setattr(loop.stages[0].diagnostics.solver, "solve", fails)
     simulation.step()
-    assert loop.fault == "aims: SolverError: a level of the hierarchy has no answer"
+    assert loop.fault == "tasks: SolverError: a level of the hierarchy has no answer"
     assert loop.board.outputs == loop.board.safe_outputs and not loop.state.armed
 
 

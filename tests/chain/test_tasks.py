@@ -22,10 +22,10 @@ from caudal.onboard.chain.tasks import (
     SpeedTask,
     Task,
 )
-from caudal.onboard.tables.chain import AimRow, ShapeAim, SpeedAim
+from caudal.onboard.tables.chain import ShapeTaskTable, SpeedTaskTable, TaskRow
 
-COMMON = {"name": "one", "damping": 0.01, "pole_per_s": 1.5, "sum_limit": 1.0, "leash": 0.2}
-FRAME = SpeedAim(**COMMON, frame="mid", way="up")
+COMMON = {"name": "one", "damping": 0.01, "pole_per_s": 1.5, "integral_limit": 1.0, "error_limit": 0.2}
+FRAME = SpeedTaskTable(**COMMON, frame="mid", way="up")
 BASE_M = np.array([1.0, -2.0, -4.0])
 AT_M = [0.5, 0.1, 0.0]
 DT = 0.02
@@ -39,7 +39,7 @@ def task_of(kind: str) -> Task:
         "pose": PoseTask(FRAME, PositionReference([]), *frame),
         "attitude": AttitudeTask(FRAME, AttitudeReference([]), *frame),
         "look": LookTask(FRAME, PositionReference([]), *frame),
-        "shape": ShapeTask(ShapeAim(**COMMON), RowReference([]), DT),
+        "shape": ShapeTask(ShapeTaskTable(**COMMON), RowReference([]), DT),
         "speed": SpeedTask(FRAME, RowReference([]), *frame),
     }
     return tasks[kind]
@@ -153,7 +153,7 @@ def test_governor_leads_around_obstacles_smoothly_and_back_to_the_path():
 
 
 def test_pose_reference_starts_at_the_present_pose_and_ends_at_its_row():
-    row = AimRow(at_s=4.0, to=[1.0, 2.0, 3.0, 0.1, 0.2, 0.3], within_s=2.0)
+    row = TaskRow(at_s=4.0, to=[1.0, 2.0, 3.0, 0.1, 0.2, 0.3], within_s=2.0)
     reference = PositionReference([row])
     reference.start(np.zeros(6))
     reference.step(2.0)

@@ -51,7 +51,7 @@ def vehicle(joints: int = 2, slide_n_per_m: float = 6000.0) -> str:
             text += [
                 f"[plant.actuator.{valve}]",
                 'kind = "valve"',
-                "crack_ua = 0",
+                "cracking_current_ua = 0",
                 "pa_per_ua = 10",
                 "supply_pa = 5e5",
             ]

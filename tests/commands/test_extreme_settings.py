@@ -34,7 +34,7 @@ PLANT = (
     "plant",
     "world",
     "pi",
-    "look",
+    "appearance",
 )  # tables that no loop reads, so that no parameter's range can change with them
 
 

@@ -129,7 +129,7 @@ def test_short_run_is_rejected(exact, folder, capsys):
 
 
 def test_log_without_position_is_rejected(exact, folder, capsys):
-    blind = [f"--set=plant.sensor.{axis}.drop_out=0.999" for axis in "xy"]
+    blind = [f"--set=plant.sensor.{axis}.dropout_share=0.999" for axis in "xy"]
     log = run(folder, "blind", exact, "--scenario", "station", "--for", 25, *blind)
     assert "records no position" in refusal(capsys, exact, log)
 

@@ -34,7 +34,7 @@ def test_new_vehicle_holds_all_settings_of_the_original(caudal):
     caudal.json("new", "vehicle", "mine", "--like", "snake")
     mine = VehicleFile.open(str(caudal.folder / "mine.toml"), []).tables
     original = VehicleFile.open(vehicles.find("snake"), []).tables
-    for key in ("name", "about"):
+    for key in ("name", "description"):
         assert mine.pop(key) != original.pop(key)
     assert mine == original
 

@@ -185,7 +185,7 @@ def test_report_shows_the_glide_of_a_glide_trial(tmp_path, capsys):
     assert main(["report", str(path)]) == 0
     out = capsys.readouterr().out
     assert (
-        "glide_angle_deg" in out and "base_way_m" in out
+        "glide_angle_deg" in out and "base_distance_m" in out
     )  # not the path of its centre of mass, which a run gives
 
 

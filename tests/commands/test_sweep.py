@@ -77,11 +77,11 @@ def result_of(capsys):
 
 def test_parquet_and_csv_hold_the_same_table(tmp_path):
     arrow = pytest.importorskip("pyarrow.parquet")
-    short = [*LINE, "--vary", "gait.rows=18:36:2"]
+    short = [*LINE, "--vary", "gait.table_size=18:36:2"]
     rows = table(sweep(short, tmp_path / "a.csv"))
     found = arrow.read_table(sweep(short, tmp_path / "a.parquet")).to_pylist()
     assert [row["mean_speed_m_s"] for row in found] == [float(row["mean_speed_m_s"]) for row in rows]
-    assert [row["gait.rows"] for row in found] == [18, 36] * 5
+    assert [row["gait.table_size"] for row in found] == [18, 36] * 5
 
 
 def test_failed_point_has_its_error_and_other_points_their_values(tmp_path, capsys):
@@ -243,7 +243,7 @@ def test_table_is_the_same_when_a_worker_dies(plane, cluster, tmp_path):
         (["--vary", "gait.c1=0:inf:3"], "must be finite"),
         (["--vary", "gait.c1=0:1:0"], "COUNT from 1"),
         (["--vary", "gait.c1=0:1:1"], "give a COUNT of 2 or more"),
-        (["--vary", "gait.c1=0:1:1000", "--vary", "gait.rows=0:1:1001"], "at most 1000000"),
+        (["--vary", "gait.c1=0:1:1000", "--vary", "gait.table_size=0:1:1001"], "at most 1000000"),
         (["--vary", f"{FREQUENCY}=1:2:2"], "is given twice"),
         (["--metric", "happiness"], "there is no metric happiness; there are simulated_s"),
         (["--scenario", "sleep"], "it has pool"),

@@ -70,8 +70,8 @@ def test_fit_finds_the_motor_in_noisy_measurements(tmp_path):
     for one in fits(bench_csv(), tmp_path):
         for kind in ("polynomial", "table"):
             curve = curve_of(kind, getattr(one, kind))
-            off_n = [curve.force_n(int(us)) for us in PULSES_US] - truth_n(one.bench.volts, PULSES_US)
-            assert np.sqrt(np.mean(off_n**2)) < NOISE_N, kind
+            tolerance_n = [curve.force_n(int(us)) for us in PULSES_US] - truth_n(one.bench.volts, PULSES_US)
+            assert np.sqrt(np.mean(tolerance_n**2)) < NOISE_N, kind
         # one step of the bench, since nothing was measured in between
         assert one.polynomial["dead_low_us"] == pytest.approx(1500 + DEAD_US[0], abs=4)
         assert one.polynomial["dead_high_us"] == pytest.approx(1500 + DEAD_US[1], abs=4)
@@ -149,8 +149,8 @@ def test_maps_of_any_motor_are_monotone_and_valid_in_a_vehicle_file(motor):
     assert one.errors["table_rms_n"] < 0.06 * np.abs(forces_n).max()
     curve = plant_curves.curve(bench)
     assert np.all(np.diff(curve["forces_n"]) >= 0) and min(curve["currents_a"]) >= 0
-    off_n = np.interp(pulses_us, curve["pulses_us"], curve["forces_n"]) - bench.rising_n
-    assert np.abs(off_n).max() <= 0.0021 * np.abs(bench.rising_n).max()
+    tolerance_n = np.interp(pulses_us, curve["pulses_us"], curve["forces_n"]) - bench.rising_n
+    assert np.abs(tolerance_n).max() <= 0.0021 * np.abs(bench.rising_n).max()
 
 
 def test_written_motor_gives_the_measured_force_at_each_set_point(thrust, tmp_path):
@@ -180,13 +180,22 @@ def test_motor_is_appended_to_a_vehicle_file_and_replaces_nothing(thrust, tmp_pa
     mine = tmp_path / "mine.toml"
     before = EEL.read_text().replace('motor = "pump"', 'motor = "jet_2"')
     mine.write_text(before)
-    words = ("--write", "mine.toml", "--name", "jet_2", "--use", "polynomial", "--about", 'a "quoted" source')
+    words = (
+        "--write",
+        "mine.toml",
+        "--name",
+        "jet_2",
+        "--use",
+        "polynomial",
+        "--description",
+        'a "quoted" source',
+    )
     assert thrust(bench_csv(), *words)[0] == 0
     after = mine.read_text()
     assert after.startswith(before)
     channels = hal_spec.read(VehicleFile.open(mine))
     assert [curve["fit"] for curve in channels["actuators"][0]["curve"]] == ["polynomial"] * 2
-    assert tomllib.loads(after)["motor"]["jet_2"]["about"] == 'a "quoted" source'
+    assert tomllib.loads(after)["motor"]["jet_2"]["description"] == 'a "quoted" source'
     code, _, said = thrust(None, *words)
     assert code == 2 and "motor.jet_2" in said and said.count("\n") == 1
     assert mine.read_text() == after

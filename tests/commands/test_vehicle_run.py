@@ -83,8 +83,8 @@ def test_loop_ticks_and_reports_lost_devices_without_a_bus(tmp_path):
     log = Log(tmp_path / "pi.mcap")
     assert len(log.topics["/fish_1/outputs"].rows) == 50
     assert all(count is None for row in log.topics["/fish_1/counts"].rows for count in row)
-    assert {"order", "device lost", "failsafe"} <= {event.kind for event in log.events}
-    refused = [e.details["refused"] for e in log.events if e.kind == "order" and e.details["kind"] == "arm"]
+    assert {"command", "device lost", "failsafe"} <= {event.kind for event in log.events}
+    refused = [e.details["refused"] for e in log.events if e.kind == "command" and e.details["kind"] == "arm"]
     assert len(refused) == 1 and "bus_hung" in refused[0]  # and so it stays disarmed
     assert not any(log.topics["/fish_1/loop"].column("armed"))
 

@@ -14,17 +14,17 @@ NOISE = FilterTable(
     depth_m=0.003,
     angle_rad=0.005,
     rate_rad_s=0.004,
-    push_m_s2=0.01,
-    push_s=10.0,
-    gust_m_s2=0.02,
+    disturbance_m_s2=0.01,
+    disturbance_s=10.0,
+    acceleration_noise_m_s2=0.02,
 )
 
 
 def matrix_axis(drag_per_s):
     """F and Q of an Axis as matrices."""
-    keep = math.exp(-DT / NOISE.push_s)
+    keep = math.exp(-DT / NOISE.disturbance_s)
     f = np.array([[1, DT, 0.5 * DT**2], [0, 1 - drag_per_s * DT, DT], [0, 0, keep]])
-    q = np.diag([0.0, (NOISE.gust_m_s2 * DT) ** 2, NOISE.push_m_s2**2 * (1 - keep**2)])
+    q = np.diag([0.0, (NOISE.acceleration_noise_m_s2 * DT) ** 2, NOISE.disturbance_m_s2**2 * (1 - keep**2)])
     return f, q
 
 
@@ -33,7 +33,7 @@ def test_axis_agrees_with_the_filter_in_matrices():
     axis = Axis(NOISE, 0.003, 0.8, DT)
     axis.start(1.0)
     f, q = matrix_axis(0.8)
-    x, p = np.array([1.0, 0.0, 0.0]), np.diag([0.003**2, 0.01, NOISE.push_m_s2**2])
+    x, p = np.array([1.0, 0.0, 0.0]), np.diag([0.003**2, 0.01, NOISE.disturbance_m_s2**2])
     for k in range(400):
         push = 0.05 * math.sin(0.1 * k)
         axis.predict(push)
@@ -58,7 +58,7 @@ def test_axis_agrees_with_the_filter_in_matrices():
 def test_innovations_of_modelled_motion_are_within_their_bounds(seed):
     rng = np.random.default_rng(seed)
     f, q = matrix_axis(0.8)
-    x = np.array([0.0, 0.0, rng.normal(0, NOISE.push_m_s2)])
+    x = np.array([0.0, 0.0, rng.normal(0, NOISE.disturbance_m_s2)])
     axis = Axis(NOISE, 0.003, 0.8, DT)
     axis.start(rng.normal(0, 0.003))
     inside = []

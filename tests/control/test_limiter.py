@@ -41,7 +41,7 @@ def channels():
         for k, (low, high, slew, safe) in enumerate(LIMITS)
     ]  # fmt: skip
     sensor = SimpleNamespace(
-        name="heading", map="linear", port=0, zero_count=0, per_count=0.001,
+        name="heading", map="linear", port=0, zero_count=0, si_per_count=0.001,
         low_count=-3000, high_count=3000, max_age_s=0.02,
     )  # fmt: skip
     return SimpleNamespace(actuators=actuators, sensors=[sensor])

@@ -30,7 +30,7 @@ def test_wrong_thruster_table_is_refused_in_one_sentence(override):
 
 def test_task_of_another_kind_of_control_is_refused():
     with pytest.raises(VehicleFileError, match=r"is not for a control\.kind"):
-        open_vehicle("fish", ['scenario.cruise={task = "hold", about = "", duration_s = 1.0}'])
+        open_vehicle("fish", ['scenario.cruise={task = "hold", description = "", duration_s = 1.0}'])
 
 
 def test_unreadable_settings_file_is_refused_in_one_sentence(tmp_path, capsys):

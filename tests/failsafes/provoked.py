@@ -223,7 +223,7 @@ def dead(actuator: str) -> dict[str, Any]:
 def found_ticks(bench: Bench, actuator: str, swing_s: float) -> int:
     """What the vehicle file says it takes to be found; before that it runs down, which takes some of its lags."""
     settings = next(a for a in bench.vehicle.settings.actuators if a.name == actuator)
-    return round((settings.found_s + 3 * settings.lag_s + swing_s) * bench.rate_hz)
+    return round((settings.detect_s + 3 * settings.lag_s + swing_s) * bench.rate_hz)
 
 
 def no_number(bench: Bench) -> None:

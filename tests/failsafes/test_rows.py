@@ -219,7 +219,7 @@ def test_the_command_shows_a_vehicles_table(caudal):
         ('failsafe.leak={ action = "drop" }', "nothing to drop"),
         ("failsafe.out_of_bounds.low_m=[9, 9, 9]", "must be below high_m"),
         ("failsafe.pilot_lost={ limit_s = 100 }", "failsafe.pilot_lost.limit_s"),
-        ("surface.by=gait", "needs a [gait]"),
+        ("surface.method=gait", "needs a [gait]"),
         ('surface.commands={ unknown = 1.0 }', 'no actuator "unknown"'),
         ('surface.commands={ lift_port = 100.0 }', "outside -30 to 38"),
         ('sticks={ frequency_hz = 1.0, deflection_deg = 10.0 }', "for vehicles with a gait"),

@@ -160,9 +160,9 @@ def test_between_two_measured_voltages_the_force_lies_between_their_curves(data,
 
 @st.composite
 def valves(draw):
-    crack_ua = draw(st.integers(0, 500_000))
-    high_ua = draw(st.integers(crack_ua + 1, 1_000_000))
-    return ValveMap(crack_ua, draw(finite(1e-3, 100)), high_ua), crack_ua, high_ua
+    cracking_current_ua = draw(st.integers(0, 500_000))
+    high_ua = draw(st.integers(cracking_current_ua + 1, 1_000_000))
+    return ValveMap(cracking_current_ua, draw(finite(1e-3, 100)), high_ua), cracking_current_ua, high_ua
 
 
 pressures = finite(0, 1e6)
@@ -176,10 +176,10 @@ def test_valve_current_never_falls_as_the_pressure_grows(valve, a, b):
 
 @given(valves(), pressures)
 def test_valve_pressure_comes_back_within_half_a_microampere(valve, pressure_pa):
-    valve, crack_ua, high_ua = valve
+    valve, cracking_current_ua, high_ua = valve
     current_ua = valve.to_device(to_q14(pressure_pa))
     assert type(current_ua) is int
-    assert current_ua == 0 or crack_ua <= current_ua <= high_ua
+    assert current_ua == 0 or cracking_current_ua <= current_ua <= high_ua
     if current_ua < high_ua:
         quantum_pa = 1 / valve._ua_per_pa
         assert to_float(valve.to_si(current_ua)) == pytest.approx(pressure_pa, abs=0.5 * quantum_pa + 2 / ONE)

@@ -8,7 +8,7 @@ from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
 
 MOTOR = """
 [motor.m]
-about = "a made-up motor"
+description = "a made-up motor"
 use = "table"
 polynomial = [{ battery_v = 12.0, dead_low_us = 1480, dead_high_us = 1520, forward = [10.0], reverse = [5.0] }]
 table = [

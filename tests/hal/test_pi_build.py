@@ -23,14 +23,14 @@ slew_rad_s = 9.0
 [actuator.chamber]
 map = "valve"
 port = 0
-crack_ua = 100000
+cracking_current_ua = 100000
 ua_per_pa = 1.0
 high_ua = 700000
 max_pa = 600000.0
 slew_pa_s = 1e6
 [sensor]
-coil = { map = "linear", port = 0, unit = "A", per_count = 0.001, low_count = 0, high_count = 2000, max_age_s = 0.1 }
-spare = { map = "linear", port = 1, unit = "V", per_count = 0.001, low_count = 0, high_count = 4000, max_age_s = 0.1 }
+coil = { map = "linear", port = 0, unit = "A", si_per_count = 1e-3, low_count = 0, high_count = 2000, max_age_s = 0.1 }
+spare = { map = "linear", port = 1, unit = "V", si_per_count = 1e-3, low_count = 0, high_count = 4000, max_age_s = 0.1 }
 [pi.pulses]
 frequency_hz = 200
 [pi.pulses.valves]

@@ -25,7 +25,7 @@ FILE = """
 [actuator.knee]
 map = "valve"
 port = 0
-crack_ua = 120000
+cracking_current_ua = 120000
 ua_per_pa = 0.5
 high_ua = 600000
 max_pa = 800e3
@@ -39,7 +39,7 @@ trim_ua = 40000
 map = "linear"
 port = 0
 unit = "Pa"
-per_count = 25.0
+si_per_count = 25.0
 low_count = -100
 high_count = 40000
 max_age_s = 0.1
@@ -48,7 +48,7 @@ max_age_s = 0.1
 map = "linear"
 port = 1
 unit = "m"
-per_count = 0.001
+si_per_count = 0.001
 low_count = 0
 high_count = 10000
 max_age_s = 0.5
@@ -89,11 +89,11 @@ def settled_s(pressures_pa: list[int], asked_pa: float) -> float:
     return max(far, default=0) / RATE_HZ
 
 
-@pytest.mark.parametrize("crack_ua", [114_000, 120_000, 126_000])
+@pytest.mark.parametrize("cracking_current_ua", [114_000, 120_000, 126_000])
 @pytest.mark.parametrize("play_ua", [1500, 3000, 5000])
-def test_any_step_is_within_two_percent_in_half_a_second(crack_ua, play_ua):
+def test_any_step_is_within_two_percent_in_half_a_second(cracking_current_ua, play_ua):
     for seed, (before_pa, asked_pa) in enumerate(itertools.permutations(PRESSURES_PA, 2)):
-        bench = Bench(BenchValve(crack_ua, play_ua, seed=seed))
+        bench = Bench(BenchValve(cracking_current_ua, play_ua, seed=seed))
         bench.hold(before_pa, 1.5)
         taken_s = settled_s(bench.hold(asked_pa, 1.5), asked_pa)
         assert taken_s < 0.5, (before_pa, asked_pa, taken_s)

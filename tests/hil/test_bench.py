@@ -57,7 +57,7 @@ def test_bench_and_simulation_command_the_same_to_the_bit(caudal, simulated, veh
 def test_a_controller_with_another_vehicle_file_is_refused_naming_both(caudal):
     master, slave = open_line()
     line = os.ttyname(slave)
-    other = ("run", "fish", "--on", f"hil:{line}", "--set", "gait.rows=20")
+    other = ("run", "fish", "--on", f"hil:{line}", "--set", "gait.table_size=20")
     controller = start(*other, stderr=subprocess.PIPE, cwd=caudal.folder)
     relay = Port(master, "bench")
     from caudal.tools.config.vehicle import open_vehicle
@@ -66,7 +66,7 @@ def test_a_controller_with_another_vehicle_file_is_refused_naming_both(caudal):
     vehicle = open_vehicle("fish")
     with pytest.raises(Refusal, match=vehicle.file.digest()[:16]) as refused:
         PlantSide(vehicle.settings, vehicle.file.digest(), relay).connect(LIMIT_S)
-    assert open_vehicle("fish", ["gait.rows=20"]).file.digest()[:16] in str(refused.value)
+    assert open_vehicle("fish", ["gait.table_size=20"]).file.digest()[:16] in str(refused.value)
     _, said = controller.communicate(timeout=LIMIT_S)
     assert controller.returncode == 2 and said.count("\n") == 1 and vehicle.file.digest()[:16] in said
     relay.close()

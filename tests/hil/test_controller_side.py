@@ -61,7 +61,9 @@ def test_parameters_of_the_controller_side_are_loaded_and_replayed(linked, tmp_p
     params = open_vehicle("fish").settings.params
     ParamStore(tmp_path / "fish.params", "fish", params).save({"BEAT_MAX": 2.2})
     linked(("--for", 1), ("--params", "fish.params"))
-    commands = [event.details for event in Log(tmp_path / "controller.mcap").events if event.kind == "order"]
+    commands = [
+        event.details for event in Log(tmp_path / "controller.mcap").events if event.kind == "command"
+    ]
     assert [(one["kind"], one["values"]) for one in commands] == [
         ("load", [[["BEAT_MAX", 2.2]]]),
         ("arm", []),
@@ -106,6 +108,6 @@ def test_hil_run_gives_parameters_to_its_controller(caudal):
     words = ("hil", "run", "fish", "--scenario", "cruise", "--for", 1, "--log", "hil.mcap")
     assert caudal.json(*words, "--params", "fish.params")["gone_ticks"] == 0
     events = Log(caudal.folder / "hil-controller.mcap").events
-    assert "load" in [event.details["kind"] for event in events if event.kind == "order"]
+    assert "load" in [event.details["kind"] for event in events if event.kind == "command"]
     done = caudal(*words, "--params", "fish.params", "--controller", "micropython")
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "no parameter store" in done.stderr

@@ -154,7 +154,7 @@ def test_damaged_request_moves_nothing_and_a_repeated_one_is_one_tick(cruise, bo
         (("snake", "--scenario", "shells"), "frames of 37 bytes"),
         (("rov", "--scenario", "station"), "has no gait"),
         (("fish", "--scenario", "cruise", "--set", "gait.source=cpg"), "--set gait.source=table"),
-        (("fish", "--scenario", "cruise", "--set", "gait.rows=120"), "fewer rows"),
+        (("fish", "--scenario", "cruise", "--set", "gait.table_size=120"), "fewer rows"),
         (("fish", "--scenario", "cruise", "--realtime"), "leave --realtime out"),
     ],
 )

@@ -11,15 +11,15 @@ from tests.params.tuned import FOLDER, loop_of, ticked
 
 ROV = (FOLDER / "rov.toml").read_text(encoding="utf-8")
 BAD = {
-    "name too long": ("SEVENTEEN_LETTERS_", "control.leash_m", 0.1, 2.0, "1 to 16 of A-Z"),
-    "small letters": ("yaw", "control.leash_m", 0.1, 2.0, "1 to 16 of A-Z"),
-    "a letter first": ("_YAW", "control.leash_m", 0.1, 2.0, "1 to 16 of A-Z"),
+    "name too long": ("SEVENTEEN_LETTERS_", "control.max_lead_m", 0.1, 2.0, "1 to 16 of A-Z"),
+    "small letters": ("yaw", "control.max_lead_m", 0.1, 2.0, "1 to 16 of A-Z"),
+    "a letter first": ("_YAW", "control.max_lead_m", 0.1, 2.0, "1 to 16 of A-Z"),
     "no such key": (
         "X",
         "control.lash_m",
         0.1,
         2.0,
-        'no "control.lash_m" in this file; did you mean leash_m?',
+        'no "control.lash_m" in this file; did you mean max_lead_m?',
     ),
     "no such row": ("X", "failsafe.moon.delay_s", 0.1, 2.0, 'no "failsafe.moon.delay_s"'),
     "of the plant": ("X", "plant.step_us", 0.1, 2.0, "is not in a table that may be tuned"),
@@ -28,11 +28,11 @@ BAD = {
     "a switch": ("X", "control.feed_forward", 0, 1, "is not a number"),
     "a table": ("X", "control.gains", 0.1, 2.0, "is not a number"),
     "twice": ("X", "control.gains.yaw.kp", 0.1, 4.0, "is X's already"),
-    "upside down": ("X", "control.leash_m", 2.0, 0.1, "must be below high"),
+    "upside down": ("X", "control.max_lead_m", 2.0, 0.1, "must be below high"),
     "default outside": ("X", "control.gains.roll.ki", 0.1, 2.0, "is 0, outside 0.1 to 2"),
     "halves of whole numbers": ("X", "actuator.lift_fore.port", 0.5, 7, "takes whole numbers"),
-    "not a number": ("X", "control.leash_m", "nan", 2.0, "finite number"),
-    "infinite": ("X", "control.leash_m", 0.1, "inf", "finite number"),
+    "not a number": ("X", "control.max_lead_m", "nan", 2.0, "finite number"),
+    "infinite": ("X", "control.max_lead_m", 0.1, "inf", "finite number"),
 }
 CHECKED = {
     "an end that the schema refuses": ("X", "control.gains.roll.ki", -1.0, 1.0, "ki = -1 is within its range"),
@@ -42,7 +42,7 @@ CHECKED = {
 
 
 def with_param(name, key, low, high):
-    line = f'{name} = {{ key = "{key}", low = {low}, high = {high}, about = "a test\'s" }}\n'
+    line = f'{name} = {{ key = "{key}", low = {low}, high = {high}, description = "a test\'s" }}\n'
     return VehicleFile.parse(ROV.replace("[param]\n", "[param]\n" + line), "mine.toml")
 
 
@@ -102,7 +102,7 @@ def many(settings):
         if not any(other in key for other in OTHERS):
             room = 1 if isinstance(value, int) else max(abs(value) * 0.01, 1e-4)
             low = value - room if value else value
-            yield f'P{k} = {{ key = "{key}", low = {low!r}, high = {value + room!r}, about = "number {k}" }}\n'
+            yield f'P{k} = {{ key = "{key}", low = {low!r}, high = {value + room!r}, description = "number {k}" }}\n'
 
 
 def test_three_hundred_parameters_are_read_checked_loaded_and_set():

@@ -39,7 +39,7 @@ def test_chain_takes_stored_values_in_its_first_tick():
     settings = settings_of("hybrid")
     loop = loop_of(settings)
     loop.send("load", [["POSTURE_EASE", 30e3]])
-    param = loop.handler.params.about["POSTURE_EASE"]
+    param = loop.handler.params.declared["POSTURE_EASE"]
     built = loop_of(read_with("hybrid", param, 30e3))
     assert ticked(loop, 12) == ticked(built, 12)
     assert not param.live
@@ -118,7 +118,7 @@ def test_a_wave_that_is_set_while_it_swims_glides(name, value):
     assert (
         max(abs(b[j] - a[j]) for a, b in zip(rows, rows[1:], strict=False) for j in joints) > 200
     )  # it swims
-    swing_rad = gait.amplitude_rad * math.exp(gait.growth_per_m * gait.places_m[-1])
+    swing_rad = gait.amplitude_rad * math.exp(gait.growth_per_m * gait.joint_positions_m[-1])
     fastest_rad_s = swing_rad * (2 * math.pi * gait.frequency_hz + 2 * gait.coupling_per_s)
     loop.send("set", name, value)
     rows = rows[-1:] + [commands for commands, _, _, _ in ticked(loop, 300)]

@@ -22,12 +22,12 @@ from tests.params.tuned import settings_of
 SETS = {
     "fish": (
         "track",
-        [("GAIT_WAVE", 0.7), ("BEAT_MAX", 2.2), ("AVOID_COMFORT", 0.4), ("DIVE_P", 5.0), ("EST_FIX", 0.9)],
+        [("GAIT_WAVE", 0.7), ("BEAT_MAX", 2.2), ("AVOID_PREFERRED", 0.4), ("DIVE_P", 5.0), ("EST_FIX", 0.9)],
     ),
     "snake": ("shells", [("GAIT_AMP", 0.15), ("SHELL_DAMP", 5.0), ("GAIT_FREQ", 1.7), ("GAIT_WAVES", 1.0)]),
     "rov": (
         "station",
-        [("YAW_P", 5.0), ("HEAVE_I", 1.0), ("MODEL_WEIGHT", 5.0), ("EST_PUSH", 0.05), ("FS_DEPTH", 50.0)],
+        [("YAW_P", 5.0), ("HEAVE_I", 1.0), ("MODEL_WEIGHT", 5.0), ("EST_DIST", 0.05), ("FS_DEPTH", 50.0)],
     ),
     "hybrid": ("mode1", [("POSTURE_EASE", 30e3), ("FS_DEPTH", 50.0)]),
 }
@@ -62,7 +62,7 @@ def test_a_run_with_sets_replays_to_the_bit(tmp_path, vehicle):
         session.params.close()
     assert loop.handler.params.differing() == dict([first, *sets])
     assert ParamStore(path, vehicle, params).load() == dict([first, *sets])
-    orders = [event.details for event in Log(log).events if event.kind == "order"]
+    orders = [event.details for event in Log(log).events if event.kind == "command"]
     assert [order["kind"] for order in orders] == ["load", "arm", *["set"] * (len(sets) + 2)]
     assert [("refused" in order) for order in orders[-2:]] == [True, True]
     assert replay(Log(log), opened.settings)["identical"]
@@ -185,7 +185,7 @@ def test_the_vehicles_own_run_takes_stored_values(caudal):
     ParamStore(home / "fish.params", "fish", settings_of("fish").params).save({"BEAT_MAX": 2.5})
     done = caudal("run", "fish", "--on", "pi", "--for", "0.2", "--log", "pi.mcap")
     assert done.returncode == 0, done.stderr
-    first = next(e.details for e in Log(caudal.folder / "pi.mcap").events if e.kind == "order")
+    first = next(e.details for e in Log(caudal.folder / "pi.mcap").events if e.kind == "command")
     assert (first["kind"], first["values"], first["tick"]) == ("load", [[["BEAT_MAX", 2.5]]], 0)
     assert caudal("replay", "pi.mcap").returncode == 0
 
@@ -194,7 +194,7 @@ def test_the_command_shows_sets_and_resets(caudal):
     shown = caudal.json("params", "rov")
     assert len(shown["params"]) >= 10 and shown["notes"] == []
     for row in shown["params"]:
-        assert row["low"] <= row["value"] == row["default"] <= row["high"] and row["about"]
+        assert row["low"] <= row["value"] == row["default"] <= row["high"] and row["description"]
     assert "YAW_P" in caudal("params", "rov").stdout
 
     def kept():

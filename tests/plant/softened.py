@@ -52,7 +52,13 @@ def table(
     bodies = [{"name": "m1", **MODULE}]
     for k, name in enumerate(joints):
         bodies += soft_bodies(name, f"m{k + 1}", f"m{k + 2}", 0.6, damped)
-    one = {"kind": "valve", "crack_ua": CRACK_UA, "pa_per_ua": PA_PER_UA, "supply_pa": 1e6, **(valve or {})}
+    one = {
+        "kind": "valve",
+        "cracking_current_ua": CRACK_UA,
+        "pa_per_ua": PA_PER_UA,
+        "supply_pa": 1e6,
+        **(valve or {}),
+    }
     valves = [name for name in VALVES if name.split("_")[0] in joints]
     d_ends = [f"{name}_{part}" for name in joints for part in ("d1", "d2")]
     th_ends = [f"{name}_{part}" for name in joints for part in ("th1", "th2")]

@@ -105,7 +105,7 @@ def sonar(bearing_deg: float = 0.0, **changes) -> dict:
     keys = {
         "kind": "sonar", "x_m": 0.15, "y_m": 0.0, "bearing_deg": bearing_deg, "half_angle_deg": 15.0,
         "beams": 9, "range_m": 3.0, "metres_per_count": 0.001, "noise_m": 0.01, "rate_hz": 10.0,
-        "drop_out": 0.01,
+        "dropout_share": 0.01,
     }  # fmt: skip
     keys.update(changes)
     return keys

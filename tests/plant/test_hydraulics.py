@@ -16,7 +16,12 @@ from caudal.sim_plant.tables.read import PlantSpec, validate_plant
 from caudal.sim_plant.world.world import Body, World
 
 LAG_S = 0.12
-VALVE: dict[str, Any] = {"kind": "valve", "crack_ua": CRACK_UA, "pa_per_ua": PA_PER_UA, "supply_pa": 0.6e6}
+VALVE: dict[str, Any] = {
+    "kind": "valve",
+    "cracking_current_ua": CRACK_UA,
+    "pa_per_ua": PA_PER_UA,
+    "supply_pa": 0.6e6,
+}
 GAUGE: dict[str, Any] = {"kind": "pressure", "chamber": "v", "pascals_per_count": 10.0, "rate_hz": 1000.0}
 
 
@@ -101,7 +106,7 @@ def test_current_takes_effect_after_the_delay():
 
 
 def test_chamber_empties_without_current_even_within_the_hysteresis():
-    world, body = chamber(crack_ua=500, hysteresis_ua=4000, lag_s=0.01)
+    world, body = chamber(cracking_current_ua=500, hysteresis_ua=4000, lag_s=0.01)
     assert after(world, body, 60_000, 500_000) == pytest.approx((58_000 - 500) * PA_PER_UA)
     assert after(world, body, 0, 500_000) < 1e-9
 

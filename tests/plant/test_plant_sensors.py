@@ -21,8 +21,8 @@ SENSORS = {
     "depth": {
         "kind": "depth", "metres_per_count": 1e-4, "zero_counts": 8000, "noise_m": 0.003, "rate_hz": 20.0,
     },
-    "x": {"kind": "position_x", "metres_per_count": 1e-4, "noise_m": 0.005, "rate_hz": 25.0, "drop_out": 0.1},
-    "y": {"kind": "position_y", "metres_per_count": 1e-4, "noise_m": 0.005, "rate_hz": 25.0, "drop_out": 0.1},
+    "x": {"kind": "position_x", "metres_per_count": 1e-4, "noise_m": 0.005, "rate_hz": 25.0, "dropout_share": 0.1},
+    "y": {"kind": "position_y", "metres_per_count": 1e-4, "noise_m": 0.005, "rate_hz": 25.0, "dropout_share": 0.1},
     "target_x": {"kind": "target_x", "metres_per_count": 1e-6, "rate_hz": 25.0},
     "target_y": {"kind": "target_y", "metres_per_count": 1e-6, "rate_hz": 25.0},
     "joint_2": {"kind": "joint", "joint": "tail_2", "rad_per_count": 1e-6, "rate_hz": 100.0},

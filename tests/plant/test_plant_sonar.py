@@ -12,7 +12,7 @@ from swimmer import JOINTS, plant, sonar, world_of
 
 from caudal.sim_plant.world.world import Body, World
 
-FINE = {"noise_m": 0.0, "drop_out": 0.0, "metres_per_count": 1e-6}
+FINE = {"noise_m": 0.0, "dropout_share": 0.0, "metres_per_count": 1e-6}
 
 
 def count(body: Body) -> int | None:

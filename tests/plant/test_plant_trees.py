@@ -155,7 +155,7 @@ def read_all(body: Body) -> dict[str, int | None]:
 
 def test_attitude_sensors_count_the_state():
     world, body = alone(spec_of("snake", *SUNK, *(o for s in IMU for o in quiet(s))), SURFACE_JOINTS, IMU)
-    per_count, spread = 0.00109083078, dict.fromkeys(IMU, 0)
+    si_per_count, spread = 0.00109083078, dict.fromkeys(IMU, 0)
     for tick in range(300):
         body.write([1500 + round(120 * math.sin(0.09 * tick + k)) for k in range(len(SURFACE_JOINTS))])
         world.step(10_000)
@@ -168,7 +168,7 @@ def test_attitude_sensors_count_the_state():
             "roll_rate": rates[0], "pitch_rate": rates[1], "turn_rate": rates[2],
         }  # fmt: skip
         for name, count in read_all(body).items():
-            assert abs(count - real[name] / per_count) <= 0.5 + 1e-6, name
+            assert abs(count - real[name] / si_per_count) <= 0.5 + 1e-6, name
             spread[name] = max(spread[name], abs(count))
     assert min(spread.values()) > 15  # each did move
 

@@ -46,14 +46,14 @@ def felt(model: Model, state: np.ndarray) -> np.ndarray:
     return Model(model.spec).bias(state) - model.bias(state)
 
 
-def way_m(state: np.ndarray) -> np.ndarray:
+def distance_m(state: np.ndarray) -> np.ndarray:
     return END_M - (state[:3] + rotation_matrix(state[3:7]) @ TIE_M)
 
 
 def test_tether_pulls_towards_its_end_only_when_taut():
     model, taut = tied(slack_m=3.0), 0
     for state in states(60, seed=1):
-        way = way_m(state)
+        way = distance_m(state)
         over = max(float(np.linalg.norm(way)) - 3.0, 0.0)
         pull = rotation_matrix(state[3:7]).T @ (30.0 * over * way / np.linalg.norm(way))
         expected = np.concatenate([pull, np.cross(TIE_M, pull)])
@@ -116,7 +116,7 @@ def test_vehicle_never_gains_energy_when_left_alone(current):
     model = adrift(plant(tether=tether, tree__current_m_s=current))[0].models[0]
 
     def energy(state: np.ndarray) -> float:
-        over = max(float(np.linalg.norm(way_m(state))) - tether["slack_m"], 0.0)
+        over = max(float(np.linalg.norm(distance_m(state))) - tether["slack_m"], 0.0)
         return model.energy(state) + 15.0 * over**2 + 0.2 * heading(state) ** 2
 
     for start in states(6, seed=4):
@@ -130,7 +130,7 @@ def test_tether_without_drag_gives_back_all_its_energy():
     start = states(1, seed=6)[0]
     start[:3], start[7:13] = END_M + [1.2, 0.8, -0.6], 0.3 * start[7:13]
     run = model.rollout(start, 2000, 0.005)
-    over = np.maximum([np.linalg.norm(way_m(x)) - 1.2 for x in run], 0.0)
+    over = np.maximum([np.linalg.norm(distance_m(x)) - 1.2 for x in run], 0.0)
     turned = np.unwrap([heading(x) for x in run])
     kept = np.array([model.energy(x) for x in run]) + 3.0 * over**2 + 0.2 * turned**2
     assert (

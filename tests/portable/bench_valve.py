@@ -9,8 +9,8 @@ _SHARE = 8702  # of the way to its target that a chamber of 120 ms goes in a mil
 class BenchValve:
     """Current in uA in, counts of 25 Pa out. Its spool follows the current with play_ua to either side."""
 
-    def __init__(self, crack_ua, play_ua, noise_counts=3, seed=1):
-        self.crack_ua = crack_ua
+    def __init__(self, cracking_current_ua, play_ua, noise_counts=3, seed=1):
+        self.cracking_current_ua = cracking_current_ua
         self.play_ua = play_ua
         self.stuck = False
         self.spool_ua = 0
@@ -27,7 +27,7 @@ class BenchValve:
             if not self.stuck:
                 self.spool_ua = max(self.spool_ua, current_ua - self.play_ua)
                 self.spool_ua = min(self.spool_ua, current_ua + self.play_ua)
-            target = min(max(2 * (self.spool_ua - self.crack_ua), 0), 1000000) << 8
+            target = min(max(2 * (self.spool_ua - self.cracking_current_ua), 0), 1000000) << 8
             self._fine += ((target - self._fine) * _SHARE) >> _KEEP_BITS
 
     def count(self):

@@ -46,7 +46,7 @@ def valve(name="valve", **changes):
         name=name,
         map="valve",
         port=0,
-        crack_ua=120000,
+        cracking_current_ua=120000,
         ua_per_pa=0.5,
         high_ua=600000,
         min_pa=0.0,
@@ -62,13 +62,13 @@ def valve(name="valve", **changes):
     return settings.changed(**changes)
 
 
-def sensor(name, port, per_count, low_count, high_count, max_age_s=0.1, place=None):
+def sensor(name, port, si_per_count, low_count, high_count, max_age_s=0.1, place=None):
     return Table(
         name=name,
         map="linear",
         port=port,
         zero_count=0,
-        per_count=per_count,
+        si_per_count=si_per_count,
         low_count=low_count,
         high_count=high_count,
         max_age_s=max_age_s,
@@ -139,7 +139,7 @@ def estimate():
         roll_rate="",
         pitch_rate="",
         turn_smooth_s=0.0,
-        fix_gain=0.25,
+        position_gain=0.25,
         speed_gain_per_s=0.5,
     )
 
@@ -148,8 +148,8 @@ def guidance():
     return Table(
         horizon_s=2.4,
         steps=8,
-        margin_m=0.1,
-        comfort_m=0.35,
+        min_clearance_m=0.1,
+        preferred_clearance_m=0.35,
         turn_lag_s=0.35,
         speed_lag_s=0.8,
         brake_m_s2=0.15,
@@ -183,14 +183,14 @@ def settings():
         sensors.append(sensor(name, len(sensors), 0.001, 20, NO_ECHO, 0.35, place(bearings[name])))
     return Table(
         rate_hz=100,
-        guide_hz=10,
+        guidance_rate_hz=10,
         actuators=[servo(name, k) for k, name in enumerate(JOINTS)],
         sensors=sensors,
         gait=gait(),
         control=control(),
         estimate=estimate(),
         guidance=guidance(),
-        surface=Table(by="buoyancy", frequency_hz=0.0, commands=[], drop=[]),
+        surface=Table(method="buoyancy", frequency_hz=0.0, commands=[], drop=[]),
         sticks=Table(frequency_hz=2.0, deflection_deg=45.0, depth_m_s=0.1),
         mission=None,
         params=[],
@@ -214,7 +214,7 @@ def wander():
     return Table(
         task="wander",
         depth_m=None,
-        comfort_m=None,
+        preferred_clearance_m=None,
         speed_m_s=0.24,
         meander_rad_s=0.0,
         meander_s=17.0,

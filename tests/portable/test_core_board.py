@@ -185,7 +185,7 @@ def test_settings_of_thrusters_and_valves_become_their_maps():
     thruster = Table(name="thruster", map="thruster", port=0, neutral_us=1500, low_us=1100, high_us=1900)
     thruster.changed(nominal_v=12.0, battery="", curve=[curve])
     thruster.changed(min_n=-4.0, max_n=4.0, slew_n_s=8.0, safe_n=0.0)
-    valve = Table(name="valve", map="valve", port=0, crack_ua=8000, ua_per_pa=0.1, high_ua=20000)
+    valve = Table(name="valve", map="valve", port=0, cracking_current_ua=8000, ua_per_pa=0.1, high_ua=20000)
     valve.changed(min_pa=0.0, max_pa=1e5, slew_pa_s=1e5, safe_pa="off", pressure="")
     table = Table(name="level", map="table", port=0, counts=[0, 10], values=[0.0, 5.0], max_age_s=1)
     driver = BenchDriver(("level",))

@@ -335,7 +335,7 @@ def test_waypoints_request_the_mode_of_an_item_and_wait_for_it():
 def test_mission_before_the_first_position_rests_and_does_not_stop_the_loop():
     driver = BenchDriver()
     driver.counts.update({"x": None, "y": None})
-    mission = Table(near_m=0.15, speed_m_s=0.2, steering=STEERING)
+    mission = Table(acceptance_radius_m=0.15, speed_m_s=0.2, steering=STEERING)
     loop = build_loop(settings().changed(mission=mission), wander(), driver)
     loop.send("mission", [[2.0, 0.0, 0.5, 0.0]])
     loop.send("mode", "mission")

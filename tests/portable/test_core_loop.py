@@ -31,7 +31,7 @@ class Bench:
         state = State(board, 10000)
         rows = [FailsafeRule(failsafe("not_armed", "not_armed", "disarm"), board, 100, TAIL)]
         monitor, limiter = FailsafeMonitor(rows, TAIL), OutputLimiter(board, 100)
-        handler = CommandHandler(state, TAIL, rows, Table(by="buoyancy"))
+        handler = CommandHandler(state, TAIL, rows, Table(method="buoyancy"))
         self.loop = Loop(board, state, stages[:1], monitor, stages[1:], limiter, handler, 100)
         self.spy("sense", board, "sense")
         self.spy("monitor", monitor, "step")

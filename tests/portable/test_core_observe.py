@@ -17,12 +17,12 @@ FOUND_S = 0.3
 class Rig:
     """One actuator and what hears it. `tick(told, heard)`: the output of the last tick, and the sensor's count."""
 
-    def __init__(self, channel, per_count=0.001, low=-20000, high=20000):
+    def __init__(self, channel, si_per_count=0.001, low=-20000, high=20000):
         self.driver = BenchDriver(("heard",))
         settings = Table(
             rate_hz=RATE_HZ,
             actuators=[channel.changed(feedback="heard")],
-            sensors=[sensor("heard", 0, per_count, low, high)],
+            sensors=[sensor("heard", 0, si_per_count, low, high)],
         )
         self.board = build_board(settings, self.driver, RATE_HZ)
         self.state = State(self.board, 1000000 // RATE_HZ)
@@ -40,7 +40,7 @@ class Rig:
 
 
 def joint(**changes):
-    return servo("joint", 0, lag_s=0.02, off_rad=OFF_RAD, found_s=FOUND_S, **changes)
+    return servo("joint", 0, lag_s=0.02, tolerance_rad=OFF_RAD, detect_s=FOUND_S, **changes)
 
 
 def wave(k, amplitude=0.4, hz=1.0):
@@ -137,7 +137,7 @@ def test_a_sensor_that_speaks_every_fifth_tick_finds_it_in_the_same_time():
 
 def test_a_chamber_that_leaks_or_is_stuck_is_found_and_one_that_lags_is_not():
     for share, found in ((1.0, False), (0.5, True), (0.0, True)):
-        rig = Rig(valve(pressure="heard", lag_s=0.1, off_pa=15000.0, found_s=1.0), 25.0, -100, 40000)
+        rig = Rig(valve(pressure="heard", lag_s=0.1, tolerance_pa=15000.0, detect_s=1.0), 25.0, -100, 40000)
         pressure_pa = 0.0
         for k in range(400):
             asked_pa = min(1000.0 * k, 100e3)
@@ -169,8 +169,8 @@ def thruster():
             )
         ],
         lag_s=0.08,
-        off_n=0.5,
-        found_s=0.4,
+        tolerance_n=0.5,
+        detect_s=0.4,
         turn_n_s2=[0.014, 0.011],
     )
 

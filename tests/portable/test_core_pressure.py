@@ -46,11 +46,11 @@ def settled_s(rig, asked_pa, seconds):
 
 
 def test_steps_up_and_down_are_within_two_percent_in_half_a_second():
-    for crack_ua in (114000, 126000):
-        rig = Rig(BenchValve(crack_ua, 3000))
+    for cracking_current_ua in (114000, 126000):
+        rig = Rig(BenchValve(cracking_current_ua, 3000))
         for asked_pa in (50000.0, 500000.0, 50000.0, 300000.0, 200000.0, 120000.0):
             taken_s = settled_s(rig, asked_pa, 1.0)
-            assert taken_s < 0.5, (crack_ua, asked_pa, taken_s)
+            assert taken_s < 0.5, (cracking_current_ua, asked_pa, taken_s)
 
 
 def test_every_runtime_gives_the_same_currents_to_the_microampere():

@@ -13,7 +13,7 @@ def test_q20_is_the_nearest_count_and_no_number_is_none():
 
 
 def test_linear_sensors_integer_is_its_float():
-    for zero, per_count, low, high in (
+    for zero, si_per_count, low, high in (
         (0, 0.00109083078, -2880, 2880),
         (100, 0.001, -500, 12000),
         (2880, -0.00109083078, 0, 5760),
@@ -21,14 +21,14 @@ def test_linear_sensors_integer_is_its_float():
         (0, 1.0, 0, 1),
         (7, 12.5, -3, 90),
     ):
-        sensor = LinearSensor(zero, per_count, low, high)
+        sensor = LinearSensor(zero, si_per_count, low, high)
         largest = max(abs(low - zero), abs(high - zero))
         step = max(1, (high - low) // 97)
         count = low
         while count <= high:
             exact = sensor.to_si(count) * ONE
             slope_error = largest / (1 << 29)  # half a bit of a slope that fills 28 bits at the largest count
-            assert abs(sensor.to_q20(count) - exact) <= 0.5 + slope_error * abs(exact), (per_count, count)
+            assert abs(sensor.to_q20(count) - exact) <= 0.5 + slope_error * abs(exact), (si_per_count, count)
             count += step
 
 

@@ -100,11 +100,11 @@ def test_an_undulation_swings_every_joint_with_its_own_amplitude_and_lead():
         growth_per_m=0.1,
         waves=1.5,
         length_m=1.2,
-        places_m=[0.0, 0.4, 0.8],
+        joint_positions_m=[0.0, 0.4, 0.8],
         rows=36,
     )
     shape = shape_of(settings)
-    for amplitude, place_m in zip(shape.amplitudes, settings.places_m):
+    for amplitude, place_m in zip(shape.amplitudes, settings.joint_positions_m):
         assert abs(amplitude / 16384 - 0.25 * math.exp(0.1 * place_m)) < 1e-4
     for i in range(2):  # half a wave from joint to joint, and the one aft later
         assert abs((shape.leads[i] - shape.leads[i + 1]) % TURN - TURN // 2) <= 2

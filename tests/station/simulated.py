@@ -55,7 +55,7 @@ class FakeParams:
         """The tables of the vehicle file."""
         return [
             Param(
-                name=name, key=name, unit="", low=-1000.0, high=1000.0, default=self.values[name], about="",
+                name=name, key=name, unit="", low=-1000.0, high=1000.0, default=self.values[name], description="",
                 kind="int" if name[0] == "W" else "float", armed=True, live=True, places=[],
             )
             for name in self.names

@@ -108,9 +108,9 @@ def test_command_is_answered_when_the_loops_queue_is_full():
 def test_repeated_position_set_point_is_one_command_until_another_one_comes(ignored):
     bench, pack = Bench(None), station(None)
 
-    def commands(*places_m: float) -> int:
+    def commands(*joint_positions_m: float) -> int:
         """Number of goto commands, within one tick."""
-        for position_m in places_m:
+        for position_m in joint_positions_m:
             target = (
                 0,
                 1,

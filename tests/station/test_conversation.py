@@ -122,10 +122,10 @@ def test_mission_is_executed_and_reports_every_item_reached():
 
 
 @pytest.mark.parametrize(
-    ("vehicle", "scenario", "places_m"),
+    ("vehicle", "scenario", "joint_positions_m"),
     [("rov", "station", [(3.0, 1.8), (3.2, 1.8), (3.2, 2.0)]), ("fish", "track", [(2.0, 1.0), (2.0, 2.0), (1.2, 2.0)])],
 )  # fmt: skip
-def test_mission_waits_at_a_hold_item_and_surfaces_at_its_end(vehicle, scenario, places_m):
+def test_mission_waits_at_a_hold_item_and_surfaces_at_its_end(vehicle, scenario, joint_positions_m):
     port = free_port()
     with SimulatedVehicle(f"udp:{port}", vehicle=vehicle, scenario=scenario) as afloat:
         pilot = Pilot(f"udpout:127.0.0.1:{port}")
@@ -133,7 +133,7 @@ def test_mission_waits_at_a_hold_item_and_surfaces_at_its_end(vehicle, scenario,
         kinds = (), (mavlink.MAV_CMD_NAV_LOITER_UNLIM,), (mavlink.MAV_CMD_NAV_LAND,)
         items = [
             (round(x_m * 1e4), -round(y_m * 1e4), 0.5, 0.0, *kind)
-            for (x_m, y_m), kind in zip(places_m, kinds, strict=True)
+            for (x_m, y_m), kind in zip(joint_positions_m, kinds, strict=True)
         ]
         assert pilot.upload(items, frame=mavlink.MAV_FRAME_LOCAL_NED) == mavlink.MAV_MISSION_ACCEPTED
         assert [step for step in afloat.loop.state.mission if isinstance(step, str)] == ["hold", "surface"]
@@ -305,8 +305,8 @@ def test_parameters_of_the_vehicle_are_listed_set_and_rejected():
         pilot.connect()
         found = pilot.parameters()
         assert list(found) == params.names and len(found) > 10
-        name = next(n for n in params.names if params.about[n].kind == "float" and params.about[n].live)
-        about = params.about[name]
+        name = next(n for n in params.names if params.declared[n].kind == "float" and params.declared[n].live)
+        about = params.declared[name]
         new = shortest(0.25 * about.low + 0.75 * about.high)
         pilot.mav.param_set_send(1, 1, name.encode(), new, mavlink.MAV_PARAM_TYPE_REAL32)
         message = pilot.receive("PARAM_VALUE", where=lambda m: m.param_id == name)

@@ -248,9 +248,9 @@ def test_run_with_a_station_waits_for_its_pilot_and_runs_until_a_signal(on, tmp_
         process.kill()
         process.communicate()
     recorded = Log(log)
-    arms = [event for event in recorded.events if event.kind == "order" and event.details["kind"] == "arm"]
+    arms = [event for event in recorded.events if event.kind == "command" and event.details["kind"] == "arm"]
     assert len(arms) == len(tries)  # no other source has armed it
-    assert any(event.kind == "order" and event.details["kind"] == "station" for event in recorded.events)
+    assert any(event.kind == "command" and event.details["kind"] == "station" for event in recorded.events)
     assert replay(recorded, recorded_settings(recorded))["identical"]
 
 

@@ -22,7 +22,7 @@ TREE = ("plant.model", "gait.", "control.", "estimate.")  # of what [scenario.ar
 
 
 class Result(NamedTuple):
-    found_s: float | None  # after the jam
+    detect_s: float | None  # after the jam
     rms_mm: float
     most_mm: float
     speed_m_s: float
@@ -85,14 +85,14 @@ def swim(
     simulation = Simulation(vehicle, name, seed, launch)
     simulation.arm()
     loop, body = simulation.instances[0].loop, simulation.instances[0].body
-    rate_hz, found_s = vehicle.settings.rate_hz, None
+    rate_hz, detect_s = vehicle.settings.rate_hz, None
     errors, speeds = [], []
     for tick in range(round(until_s * rate_hz)):
         if tick == round(JAM_S * rate_hz) and joint:
             body.pulse_us = loop.board.actuators[names.index(joint)].map.to_device(int(angle_rad * ONE))
         simulation.step()
-        if found_s is None and any(loop.state.not_following):
-            found_s = tick / rate_hz - JAM_S
+        if detect_s is None and any(loop.state.not_following):
+            detect_s = tick / rate_hz - JAM_S
         if tick >= FROM_S * rate_hz and tick % 10 == 0:
             truth = dict(zip(body.truth_fields, body.truth(), strict=True))
             errors.append(off_path_m(scenario.path_m, truth["x_m"], truth["y_m"]))
@@ -100,7 +100,7 @@ def swim(
     assert simulation.fault is None, simulation.fault
     rms_m = math.sqrt(sum(e * e for e in errors) / len(errors))
     marked = [n for n, off in zip(names, loop.state.not_following, strict=True) if off]
-    return Result(found_s, 1e3 * rms_m, 1e3 * max(errors), sum(speeds) / len(speeds), marked)
+    return Result(detect_s, 1e3 * rms_m, 1e3 * max(errors), sum(speeds) / len(speeds), marked)
 
 
 def main() -> None:
@@ -131,7 +131,7 @@ def main() -> None:
                     "speed",
                     *(f"{r.speed_m_s:.2f}" for r in runs),
                     "found",
-                    *("never" if r.found_s is None else f"{r.found_s:.2f}" for r in runs),
+                    *("never" if r.detect_s is None else f"{r.detect_s:.2f}" for r in runs),
                     *({m for r in runs for m in r.marked}),
                     flush=True,
                 )

@@ -101,15 +101,15 @@ def test_log_holds_a_scenarios_settings_then_the_users(caudal):
         "--for",
         3,
         "--set",
-        "guidance.comfort_m=0.7",
+        "guidance.preferred_clearance_m=0.7",
         "--log",
         "a.mcap",
     )
     assert done.returncode == 0
     log = Log(caudal.folder / "a.mcap")
     overrides = log.run["overrides"].split("\n")
-    assert overrides[0] == TREE and overrides[-1] == "guidance.comfort_m=0.7"
-    assert "control.curvature_per_rad=4.5" in overrides and "guidance.comfort_m=0.8" in overrides
+    assert overrides[0] == TREE and overrides[-1] == "guidance.preferred_clearance_m=0.7"
+    assert "control.curvature_per_rad=4.5" in overrides and "guidance.preferred_clearance_m=0.8" in overrides
     assert "roll_rad" in log.topics["/fish_1/truth"].fields  # it did swim on the tree
     replayed = caudal("replay", "a.mcap")
     assert replayed.returncode == 0 and "identical" in replayed.stdout

@@ -35,7 +35,7 @@ def test_it_keeps_its_track_whichever_joint_jams_and_however_it_is_bent(joint, a
     run = jammed("strouhal", joint, angle_rad, seed)
     print(joint, angle_rad, run)
     assert run.marked == [joint]
-    assert run.found_s is not None and run.found_s < (
+    assert run.detect_s is not None and run.detect_s < (
         0.4 if angle_rad else 4.0
     )  # straight, it has to be commanded to move
     assert run.rms_mm < 15 and run.most_mm < 50  # whole: 8 and 28

@@ -6,7 +6,7 @@ from swum import swum
 
 SEEDS = range(3)
 SOFT = "plant.actuator.tail_yaw.stiffness_n_m_rad=8.0"
-UNJUDGED = "actuator.tail_yaw.off_rad=3.0"  # otherwise the monitor finds a tail with such an error
+UNJUDGED = "actuator.tail_yaw.tolerance_rad=3.0"  # otherwise the monitor finds a tail with such an error
 NO_LAG = "gait.waves=0.0"
 # [scenario.speeds]: the last beats of each row.
 FREQUENCIES_HZ = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)

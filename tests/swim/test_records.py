@@ -117,15 +117,17 @@ def test_a_log_that_lacks_its_beginning_or_a_topic_is_not_replayed(caudal, gone,
 
 def test_a_log_holds_all_that_crossed_the_board(caudal):
     assert (
-        caudal("run", "fish", "--for", 2, "--seed", 5, "--log", "a.mcap", "--set", "gait.rows=20").returncode
+        caudal(
+            "run", "fish", "--for", 2, "--seed", 5, "--log", "a.mcap", "--set", "gait.table_size=20"
+        ).returncode
         == 0
     )
     log = Log(caudal.folder / "a.mcap")
-    assert log.complete and log.run["seed"] == "5" and log.run["overrides"] == "gait.rows=20"
+    assert log.complete and log.run["seed"] == "5" and log.run["overrides"] == "gait.table_size=20"
     assert 'name = "fish"' in log.run["vehicle_file"] and log.run["version"]
     for topic in ("counts", "commands", "outputs", "state", "loop", "truth"):
         assert len(log.topics[f"/fish_2/{topic}"]) == 200
-    assert [event.kind for event in log.events[:2]] == ["order", "armed"]
+    assert [event.kind for event in log.events[:2]] == ["command", "armed"]
 
 
 @pytest.mark.parametrize("_", range(4))

@@ -40,7 +40,7 @@ def swim(scenario: str, seed: int, seconds: float, *overrides: str) -> dict[str,
     assert simulation.fault is None
     fields = [
         *body.truth_fields,
-        *(f"{part}_{name}" for part in ("want", "is", "nis") for name in NAMES),
+        *(f"{part}_{name}" for part in ("setpoint", "is", "nis") for name in NAMES),
         "found",
     ]
     run = dict(zip(fields, np.array(rows).T, strict=True))
@@ -65,7 +65,7 @@ def rms(values):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_thruster_vehicle_keeps_station_in_a_current(seed):
     run = swim("station", seed, 40.0, CURRENT)
-    assert off_m(run, "want", 10.0).max() < 0.03 and off_deg(run, "want").max() < 1.0
+    assert off_m(run, "setpoint", 10.0).max() < 0.03 and off_deg(run, "setpoint").max() < 1.0
     assert (
         np.degrees(np.abs(run["roll_rad"])).max() < 1.0 and np.degrees(np.abs(run["pitch_rad"])).max() < 1.0
     )
@@ -74,7 +74,7 @@ def test_thruster_vehicle_keeps_station_in_a_current(seed):
 @pytest.mark.parametrize("overrides", [(), ROUGH], ids=["as in the file", "quadratic drag and tether"])
 def test_thruster_vehicle_follows_the_excitation(overrides):
     run = swim("excite", 0, 286.0, *overrides)
-    assert rms(off_m(run, "want")) < 0.03 and rms(off_deg(run, "want")) < 2.0
+    assert rms(off_m(run, "setpoint")) < 0.03 and rms(off_deg(run, "setpoint")) < 2.0
     reached = np.ptp(run["x_m"]), np.ptp(run["y_m"]), np.ptp(run["depth_m"])
     assert reached[0] > 3.0 and reached[1] > 1.5 and reached[2] > 0.5  # it did move
 
@@ -94,7 +94,7 @@ def test_position_error_is_below_15_cm_after_5_s_without_camera(scenario, seed):
     run = swim(scenario, seed, 40.0, CURRENT, *BLIND)
     blind = run["nis_x"][round(50 * 20.2) : round(50 * 24.8)]
     assert np.isnan(blind).all()
-    assert off_m(run, "is").max() < 0.15 and off_m(run, "want", 10.0).max() < 0.15
+    assert off_m(run, "is").max() < 0.15 and off_m(run, "setpoint", 10.0).max() < 0.15
 
 
 LEVEL = ("fore_port", "fore_starboard", "aft_port", "aft_starboard")
@@ -106,11 +106,11 @@ LIFTS = ("lift_port", "lift_starboard", "lift_fore")
 def test_dead_thruster_is_found_by_its_rpm_and_position_is_held(thruster, current):
     run = swim("station", 0, 60.0, current, f"plant.actuator.{thruster}.dead_from_s=15.0")
     assert np.abs(run[f"{thruster}_n"][50 * 20 :]).max() < 1e-9
-    found_s = np.argmax(run["found"] > 0) / 50 - 15.0
-    print(f"{thruster}: found after {found_s:.2f} s, {1e3 * off_m(run, 'want', 10.0).max():.0f} mm")
-    assert 0.3 < found_s < 10.0  # it is not known before it has a set-point
+    detect_s = np.argmax(run["found"] > 0) / 50 - 15.0
+    print(f"{thruster}: found after {detect_s:.2f} s, {1e3 * off_m(run, 'setpoint', 10.0).max():.0f} mm")
+    assert 0.3 < detect_s < 10.0  # it is not known before it has a set-point
     assert run["found"][-1] == 1 + (LEVEL + LIFTS).index(thruster)
-    assert off_m(run, "want", 10.0).max() < 0.03 and off_deg(run, "want", 10.0).max() < 4.0
+    assert off_m(run, "setpoint", 10.0).max() < 0.03 and off_deg(run, "setpoint", 10.0).max() < 4.0
     tilt_deg = np.degrees(np.abs([run["roll_rad"], run["pitch_rad"]])).max()
     assert tilt_deg < (2.0 if thruster in LEVEL else 6.0)  # two lifts hold no attitude, but the depth
 
@@ -145,7 +145,7 @@ def test_stick_commands_a_speed_and_holds_when_released():
 def test_simulated_pilot_flies_through_the_tank_without_contact():
     run = swim("joystick", 1, 120.0)
     assert np.ptp(run["x_m"]) > 2.0 and np.ptp(run["y_m"]) > 1.0 and np.ptp(run["depth_m"]) > 0.4
-    assert rms(off_m(run, "want")) < 0.05
+    assert rms(off_m(run, "setpoint")) < 0.05
 
 
 def test_unknown_position_rests_thrusters_then_surfaces_the_vehicle():

@@ -50,7 +50,7 @@ def test_travel_trial_capsizes_at_the_files_frequency_and_travels(caudal):
     back = caudal.json(
         "run", "snake", "--scenario", "travel", "--set", "trial.travel.motion.frequency_hz=-1.0"
     )
-    assert ahead["speed_m_s"] > 0.1 and back["speed_m_s"] < -0.1 and ahead["way_m"] > 1.5
+    assert ahead["speed_m_s"] > 0.1 and back["speed_m_s"] < -0.1 and ahead["distance_m"] > 1.5
 
 
 def test_trial_log_opens_and_holds_its_states(caudal):
@@ -69,7 +69,11 @@ def test_trial_log_opens_and_holds_its_states(caudal):
 
 WRONG = [
     ("motion.joints.0=q9", "energy.motion.joints", "q9 is not a driven joint; choose from q0"),
-    ("motion.places_m=[0.1]", "energy.motion.places_m", "1 places for 6 joints; give one each"),
+    (
+        "motion.joint_positions_m=[0.1]",
+        "energy.motion.joint_positions_m",
+        "1 places for 6 joints; give one each",
+    ),
     ("start.joints={ q9 = 1.0 }", "energy.start.joints", "there is no joint q9; choose from q0"),
     ("water=none", "energy.start.afloat", "nothing floats without gravity and water; do not turn them off"),
     (
@@ -118,7 +122,9 @@ def test_energy_never_grows_in_still_water_from_a_bent_and_tilted_start(vehicle,
     bent = dict(zip(names, rng.uniform(-0.4, 0.4, len(names)).tolist(), strict=True))
     roll_deg, pitch_deg = rng.uniform(-20, 20, 2).tolist()
     start = Start(depth_m=1.0, roll_deg=roll_deg, pitch_deg=pitch_deg, joints=bent)
-    figures = trial.run(tree, Trial(about="let go", duration_s=3.0, step_s=0.0005, start=start), vehicle)
+    figures = trial.run(
+        tree, Trial(description="let go", duration_s=3.0, step_s=0.0005, start=start), vehicle
+    )
     assert figures["energy_gain"] < RISE
     assert figures["energy_error"] > 1000 * RISE  # the water took some
 

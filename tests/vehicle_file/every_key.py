@@ -41,8 +41,8 @@ REASONS = {
     "scenario.*.faults": "a run injects them",
     "scenario.*.set": "a run changes these keys",
     "scenario.*.world": "a run opens it",
-    "scenario.*.expect_speed_m_s": "a run's summary compares the measured speed with it",
-    "scenario.*.expect_turn_rate_deg_s": "a run's summary compares the measured turn rate with it",
+    "scenario.*.expected_speed_m_s": "a run's summary compares the measured speed with it",
+    "scenario.*.expected_turn_rate_deg_s": "a run's summary compares the measured turn rate with it",
     "motor.*.rms_n": "`caudal thrust` writes how well the curve fits, and `caudal check` prints it",
 }
 ENOUGH = 3  # other values that change nothing make a key one that nothing reads

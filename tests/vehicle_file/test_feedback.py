@@ -15,9 +15,14 @@ WRONG = [
     ),
     ("fish", "actuator.tail_1.feedback=depth", "actuator.tail_1.feedback", 'reads m; name one of unit "rad"'),
     ("fish", "actuator.tail_1.feedback=''", "actuator.tail_1.lag_s", "needs feedback"),
-    ("fish", "actuator.tail_1.off_rad=0", "actuator.tail_1.off_rad", "0"),
-    ("fish", "actuator.tail_1.found_s=100", "actuator.tail_1.found_s", "60"),
-    ("ray", "actuator.left_fin.off_rad=0.1", "actuator.left_fin.off_rad", "name a sensor in `feedback`"),
+    ("fish", "actuator.tail_1.tolerance_rad=0", "actuator.tail_1.tolerance_rad", "0"),
+    ("fish", "actuator.tail_1.detect_s=100", "actuator.tail_1.detect_s", "60"),
+    (
+        "ray",
+        "actuator.left_fin.tolerance_rad=0.1",
+        "actuator.left_fin.tolerance_rad",
+        "name a sensor in `feedback`",
+    ),
     ("rov", "actuator.fore_port.turn_n_s2=[1.0]", "actuator.fore_port.turn_n_s2", "2"),
     ("rov", "actuator.fore_port.feedback=battery", "actuator.fore_port.feedback", 'name one of unit "rev/s"'),
     ("hybrid", "actuator.aft_a.feedback=battery", "actuator.aft_a.feedback", 'name one of unit "Pa"'),
@@ -52,9 +57,9 @@ def channel(vehicle: str, name: str, *overrides: str):
 
 def test_feedback_keys_get_defaults_only_with_a_feedback_sensor():
     servo = channel("ray", "left_fin", "actuator.left_fin.feedback=caudal_angle")
-    assert (servo.lag_s, servo.found_s) == (0.02, 0.3) and servo.off_rad == pytest.approx(0.16)
+    assert (servo.lag_s, servo.detect_s) == (0.02, 0.3) and servo.tolerance_rad == pytest.approx(0.16)
     without = channel("ray", "left_fin")
-    assert not (without.feedback or without.lag_s or without.found_s or without.off_rad)
+    assert not (without.feedback or without.lag_s or without.detect_s or without.tolerance_rad)
     valve = channel("hybrid", "aft_a")
     assert valve.feedback == valve.pressure == "aft_a_pressure"
 

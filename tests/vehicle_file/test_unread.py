@@ -32,7 +32,7 @@ def test_key_is_unread_where_its_part_is_not_built():
         ("snake", "turn", "control.neck.limit_rad=0.5", ' (control.gaze is "off")'),
         ("fish", "cruise", "guidance.steps=9", ' (its task is "schedule")'),
         ("fish", "cruise", "guidance.weights={ port = 0.1 }", ' (its task is "schedule")'),
-        ("fish", "track", "guidance.comfort_m=0.4", ""),
+        ("fish", "track", "guidance.preferred_clearance_m=0.4", ""),
     ],
 )
 def test_override_of_an_unread_key_is_refused_with_the_reason(name, scenario, override, reason):

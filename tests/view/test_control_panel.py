@@ -76,7 +76,7 @@ def test_panel_has_each_gait_slider_once(name, scenario):
 
 
 def test_switching_to_manual_changes_only_the_moved_stick():
-    _, gui, source, _ = panel("fish", "cruise", want_frequency_hz=1.5, want_deflection_rad=0.0)
+    _, gui, source, _ = panel("fish", "cruise", setpoint_frequency_hz=1.5, setpoint_deflection_rad=0.0)
     assert not source.sent, "showing a set-point sent a command"
     gui.change("Turn (°)", 9.0)
     assert ("fish_1", "mode", "manual") in source.sent
@@ -86,7 +86,7 @@ def test_switching_to_manual_changes_only_the_moved_stick():
 
 def test_update_keeps_a_slider_that_the_user_has_just_moved():
     control_panel, gui, source, snapshot = panel(
-        "fish", "cruise", want_frequency_hz=1.5, want_deflection_rad=0.0
+        "fish", "cruise", setpoint_frequency_hz=1.5, setpoint_deflection_rad=0.0
     )
     (frequency,) = gui.handles["Frequency (Hz)"]
     frequency.value = 0.5  # a browser's message; the callback comes later
@@ -105,9 +105,9 @@ def test_sliders_show_parameters_set_by_any_source():
         "kind": "load",
         "values": [[["GAIT_WAVES", 2.0], ["GAIT_AMP", 0.3]]],
     }
-    source.events.append(Event(0, "order", command))
+    source.events.append(Event(0, "command", command))
     refused = {"vehicle": "snake_1", "kind": "set", "values": ["GAIT_AMP", 9.0], "refused": "too much"}
-    source.events.append(Event(9, "order", refused))
+    source.events.append(Event(9, "command", refused))
     control_panel.update(snapshot, viewed=True)
     assert wave.value == pytest.approx(0.62) and gui.handles["Amplitude (rad)"][0].value == pytest.approx(0.3)
     assert not source.sent

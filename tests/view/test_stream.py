@@ -161,7 +161,7 @@ def test_live_source_reads_messages_that_arrive_with_the_handshake():
 def test_live_source_lists_repeated_manual_control_once():
     sticks = {"vehicle": "eel_1", "kind": "sticks", "values": [0.5]}
     kinds = [sticks] * 5 + [{**sticks, "refused": "not armed"}, {**sticks, "kind": "arm"}] + [sticks] * 5
-    commands = [[k, "order", details] for k, details in enumerate(kinds)]
+    commands = [[k, "command", details] for k, details in enumerate(kinds)]
     source = LiveSource(answering(packed(HELLO) + packed({"events": commands})))
     wait_for(lambda: source.ended)
     assert [event.time_ns for event in source.events] == [0, 5, 6, 7]

@@ -44,16 +44,16 @@ def test_log_plays_and_scrubs_and_the_page_loads_nothing_from_elsewhere(view, lo
     ).wait_for()  # so that only the test moves the slider
     seen.slide("Time (s)", "5")
     seen.wait("document.querySelector('[data-cd=time]').innerText == '5.00'")
-    seen.wait("document.querySelector('[data-cd=want_frequency_hz]').innerText == '1.00'")
+    seen.wait("document.querySelector('[data-cd=setpoint_frequency_hz]').innerText == '1.00'")
     there = seen.canvas()
     seen.slide("Time (s)", "11.5")
     seen.wait("document.querySelector('[data-cd=time]').innerText == '11.50'")
     recorded = Log(log)
     topic = recorded.topics["/fish_1/state"]
     row = max(k for k, time_ns in enumerate(topic.time_ns) if time_ns <= 11_500_000_000)
-    wanted_hz = topic.rows[row][topic.fields.index("want_frequency_hz")]
+    wanted_hz = topic.rows[row][topic.fields.index("setpoint_frequency_hz")]
     assert wanted_hz == 2.0, "the schedule's second row; 1.0 before it"
-    seen.wait("document.querySelector('[data-cd=want_frequency_hz]').innerText == '2.00'")
+    seen.wait("document.querySelector('[data-cd=setpoint_frequency_hz]').innerText == '2.00'")
     for _ in range(60):  # panels are updated before the scene
         if changed(there, seen.canvas()) > 0.02:
             break
@@ -149,6 +149,6 @@ def test_control_panel_changes_the_controller_and_injects_a_fault(view, tmp_path
     finally:
         stepped.close()
         recorder.close()
-    commands = [event.details["kind"] for event in Log(path).events if event.kind == "order"]
+    commands = [event.details["kind"] for event in Log(path).events if event.kind == "command"]
     assert {"arm", "disarm", "mode", "sticks"} <= set(commands), "a command is missing in the log"
     assert main(["replay", str(path)]) == 0, "the replay differs"

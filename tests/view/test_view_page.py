@@ -176,7 +176,7 @@ def test_planned_path_shows_only_the_next_part_of_a_trajectory(logs, page):
     assert times_s[-1] == pytest.approx(280.0)
     snapshot = recorded.at(20.0)
     scene.show(snapshot)
-    wanted = [scene.run.value(snapshot, "/rov_1/state", f"want_{f}") for f in ("x_m", "y_m", "depth_m")]
+    wanted = [scene.run.value(snapshot, "/rov_1/state", f"setpoint_{f}") for f in ("x_m", "y_m", "depth_m")]
     ahead = scene.world.plan.ahead
     assert np.allclose(ahead[0], np.array(wanted) * [1, 1, -1], atol=0.05), "does not start at the set-point"
     assert len(ahead) == pytest.approx(30 / 280 * len(whole), rel=0.05)

@@ -1,4 +1,4 @@
-"""Shapes in a view: bodies at the plant's poses, hulls with the plant's volume, errors of [look]."""
+"""Shapes in a view: bodies at the plant's poses, hulls with the plant's volume, errors of [appearance]."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def test_meshes_are_closed_and_hulls_have_the_plants_volume(name):
             assert volume_m3(mesh) == pytest.approx(exact_m3, rel=0.03), (
                 body.name
             )  # flat faces, bevelled ends
-    for part in vehicle.look.part:
+    for part in vehicle.appearance.part:
         assert volume_m3(part_mesh(part)) > 0, part
 
 
@@ -146,10 +146,10 @@ def test_snapshot_has_the_last_rows_before_an_instant(tmp_path):
 
 
 @pytest.mark.parametrize(("key", "found"), [
-    ('look.colour="orange"', "look.colour"),
-    ('look.skin=["head", "lnk_1"]', "there is no body lnk_1"),
-    ('look.part=[{kind="ball", body="nose", semi_axes_m=[1,1,1]}]', "there is no body nose"),
-    ('look.part=[{kind="cone"}]', "look.part.0"),
+    ('appearance.colour="orange"', "appearance.colour"),
+    ('appearance.skin=["head", "lnk_1"]', "there is no body lnk_1"),
+    ('appearance.part=[{kind="ball", body="nose", semi_axes_m=[1,1,1]}]', "there is no body nose"),
+    ('appearance.part=[{kind="cone"}]', "appearance.part.0"),
 ])  # fmt: skip
 def test_wrong_look_gives_one_message(capsys, key, found):
     assert main(["run", "fish", "--for", "1", "--set", key]) == 2

@@ -1,10 +1,10 @@
 """Benchmarks.
 
-loop      time and memory of a vehicle's tick, and the speed of its simulation (default)
-plant     the tree engine, compared with MuJoCo and Pinocchio
-excite    the optimizer of excitation trajectories, compared with scipy's SLSQP
-wire      exchanges per second on a HIL link
-aims      a tick of tasks with priorities, compared with a single weighted control law
+loop        time and memory of a vehicle's tick, and the speed of its simulation (default)
+plant       the tree engine, compared with MuJoCo and Pinocchio
+excite      the optimizer of excitation trajectories, compared with scipy's SLSQP
+wire        exchanges per second on a HIL link
+priorities  a tick of tasks with priorities, compared with a single weighted control law
 
 Wall-clock figures depend on the machine and its load: compare ratios to the reference of the same run.
 """
@@ -34,9 +34,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "what",
         nargs="*",
-        metavar="[loop] [VEHICLE] | plant [VEHICLE ...] | excite | wire [VEHICLE ...] | aims [VEHICLE]",
+        metavar="[loop] [VEHICLE] | plant [VEHICLE ...] | excite | wire [VEHICLE ...] | priorities [VEHICLE]",
         help="the benchmark, and vehicles by name or file (default: of loop fish; of plant every vehicle with a tree; "
-        "of wire fish, snake and rov; of aims hybrid)",
+        "of wire fish, snake and rov; of priorities hybrid)",
     )
     command.add_argument("--scenario", metavar="NAME", help="a scenario of the vehicle (default: its first)")
     command.add_argument(
@@ -53,7 +53,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs a benchmark and prints its figures."""
-    known = ("loop", "plant", "excite", "wire", "aims")
+    known = ("loop", "plant", "excite", "wire", "priorities")
     what, *names = args.what if args.what and args.what[0] in known else ["loop", *args.what]
     if what == "excite":
         from caudal.tools.bench import excitation
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
         from caudal.tools.bench import plant
 
         return plant.run(names, args.set, args.json)
-    if what == "aims" and len(names) < 2:
+    if what == "priorities" and len(names) < 2:
         from caudal.tools.bench import priorities
 
         name = names[0] if names else "hybrid"

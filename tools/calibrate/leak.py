@@ -38,7 +38,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Reads the probe dry and wet, and writes zero_count and per_count."""
+    """Reads the probe dry and wet, and writes zero_count and si_per_count."""
     from caudal.tools.calibrate.prompts import ask
     from caudal.tools.calibrate.test_stand import Stand
 
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     zero_count = round(dry)
     found: dict[str, tuple[Any, Any]] = {
         f"sensor.{args.sensor}.zero_count": (sensor.zero_count, zero_count),
-        f"sensor.{args.sensor}.per_count": (sensor.per_count, float(f"{1 / (wet - zero_count):.6g}")),
+        f"sensor.{args.sensor}.si_per_count": (sensor.si_per_count, float(f"{1 / (wet - zero_count):.6g}")),
     }
     return file.write(found, f"leak {args.sensor}")
 

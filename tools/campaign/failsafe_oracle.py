@@ -113,7 +113,7 @@ class LoopInputs:
 class _Linear:
     def __init__(self, s: Linear) -> None:
         self.low, self.high = s.low_count, s.high_count
-        self._zero, self._slope = s.zero_count, s.per_count
+        self._zero, self._slope = s.zero_count, s.si_per_count
 
     def value(self, count: int) -> float:
         return float((count - self._zero) * self._slope)

@@ -17,7 +17,7 @@ ABSENT, UNSURE, PRESENT = -1, 0, 1  # a condition
 UNKNOWN = 2  # its sensor has timed out: nothing changes
 UNITS = {"servo": "rad", "thruster": "n", "valve": "pa"}
 BACK = 8  # ticks on target take back one that was off
-TRUST = 4  # it has to follow for this part of found_s to be unmarked...
+TRUST = 4  # it has to follow for this part of detect_s to be unmarked...
 AWAY = 1.5  # ...at so many times its tolerance from where it was stuck
 CURVE = 0.25  # of its thrust: uncertainty of a thruster's curve
 ROUND = 0.5 / 1024  # of a lag's share, which has ten bits
@@ -34,8 +34,8 @@ class FeedbackOracle:
         self._limp = channel.map == "servo"  # while it is off: it may be anywhere
         self._turn_n_s2 = channel.turn_n_s2 if isinstance(channel, Thruster) else None
         self._share = 1 - math.exp(-1 / (inputs.rate_hz * max(channel.lag_s or 0.0, 1e-4)))
-        self._tolerance = getattr(channel, "off_" + UNITS[channel.map])
-        found = max(1, math.floor((channel.found_s or 0.0) * inputs.rate_hz + 0.5))
+        self._tolerance = getattr(channel, "tolerance_" + UNITS[channel.map])
+        found = max(1, math.floor((channel.detect_s or 0.0) * inputs.rate_hz + 0.5))
         self._limit, self._trust = found * BACK, max(found // TRUST, 1)
         self._expected: float | None = None
         self._doubt = 0.0  # what `expected` may be off by

@@ -43,8 +43,8 @@ set a limit outside the range of its sensors; it may add rules of its own.
 
 Times are the standard ones. The tests run every rule, in the simulation and over a HIL link
 (`tests/failsafes/test_rows.py`): it acts within its delay and two ticks of its condition. An actuator does not follow
-once it has been off by `off_rad`, `off_n` or `off_pa` for `found_s` in all, by its feedback sensor (`feedback`,
-`pressure`); an actuator whose set-point moves less than that is not checked.
+once it has been off by `tolerance_rad`, `tolerance_n` or `tolerance_pa` for `detect_s` in all, by its feedback sensor
+(`feedback`, `pressure`); an actuator whose set-point moves less than that is not checked.
 
 | rule | condition | trigger | delay | at most | action | at least | clears after | needs in the file | tests |
 |---|---|---|---|---|---|---|---|---|---|
@@ -85,7 +85,7 @@ def rows_of(args: argparse.Namespace) -> list[dict[str, Any]]:
 
 def standard() -> list[dict[str, Any]]:
     """The rules of the standard table."""
-    return [{"name": name, **row.keys(), "about": row.about} for name, row in TABLE.items()]
+    return [{"name": name, **row.keys(), "description": row.description} for name, row in TABLE.items()]
 
 
 def markdown() -> str:
@@ -96,7 +96,7 @@ def markdown() -> str:
         cells = (
             *(
                 name,
-                row.about,
+                row.description,
                 row.trigger,
                 f"{row.delay_s:g} s",
                 f"{row.longest_s:g} s",

@@ -18,7 +18,10 @@ def arguments(command: argparse.ArgumentParser) -> None:
     """Adds the options of `caudal gait`."""
     options.add_vehicle(command)
     command.add_argument(
-        "--rows", metavar="M", type=options.natural, help="number of rows of the table (default: gait.rows)"
+        "--rows",
+        metavar="M",
+        type=options.natural,
+        help="number of rows of the table (default: gait.table_size)",
     )
     command.add_argument("--csv", metavar="FILE", type=Path, help="the table (default: under runs/)")
     options.add_set(command)
@@ -27,13 +30,13 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Writes table and plot, and prints the errors."""
-    overrides = args.set + ([f"gait.rows={args.rows}"] if args.rows is not None else [])
+    overrides = args.set + ([f"gait.table_size={args.rows}"] if args.rows is not None else [])
     vehicle = open_vehicle(args.vehicle, overrides)
     gait = vehicle.settings.gait
     if gait is None:
         raise output.UsageError(f"{vehicle.name} has no gait; its file would need a [gait] table")
     wave = wave_of(gait)
-    table = wave.table(gait.rows)
+    table = wave.table(gait.table_size)
     csv_path = args.csv or Path("runs") / f"{vehicle.name}-gait.csv"
     plot_path = csv_path.with_suffix(".svg")
     try:

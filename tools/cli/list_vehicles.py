@@ -19,12 +19,14 @@ def run(args: argparse.Namespace) -> int:
         output.as_json({name: dict(descriptions(vehicle)) for name, vehicle in vehicles.items()})
         return 0
     for name, vehicle in vehicles.items():
-        print(f"{name}: {vehicle.file.tables.get('about', '')}")
+        print(f"{name}: {vehicle.file.tables.get('description', '')}")
         output.table(descriptions(vehicle))
     return 0
 
 
 def descriptions(vehicle: Vehicle) -> list[tuple[str, str]]:
     """Scenarios, then trials of the plant, each with its description."""
-    scenarios = [(name, s.about) for name, s in vehicle.settings.scenarios.items()]
-    return scenarios + [(name, f"{trial.about} (plant alone)") for name, trial in vehicle.trials.items()]
+    scenarios = [(name, s.description) for name, s in vehicle.settings.scenarios.items()]
+    return scenarios + [
+        (name, f"{trial.description} (plant alone)") for name, trial in vehicle.trials.items()
+    ]

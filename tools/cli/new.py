@@ -28,7 +28,7 @@ FIRST = {
     ),
     "undulate": (
         ("joints =", "the servos along the body, front to back"),
-        ("places_m =", "their positions along the body"),
+        ("joint_positions_m =", "their positions along the body"),
         ("[actuator", "pulses of your servos, from their data sheets; trims"),
         ("[sensor", "the sensors and their counts"),
         ("[[plant.tree.body]]", "masses, sizes and hulls of the bodies"),
@@ -109,7 +109,9 @@ def run(args: argparse.Namespace) -> int:
 def started(name: str, like: str, text: str, kind: str) -> str:
     """The file's text with its new name, and a list of what to change at its top."""
     text = re.sub(r'(?m)^name = "[^"]*"$', f'name = "{name}"', text, count=1)
-    text = re.sub(r'(?m)^about = "(.*)"$', f'about = "copy of {like}: describe your vehicle"', text, count=1)
+    text = re.sub(
+        r'(?m)^description = "(.*)"$', f'description = "copy of {like}: describe your vehicle"', text, count=1
+    )
     lines = text.split("\n")
     first = sorted((first_line(lines, key), key.strip("[]= ."), about) for key, about in FIRST[kind])
     first = [found for found in first if found[0]]

@@ -18,7 +18,7 @@ from caudal.tools.common import options, output
 from caudal.tools.common.run_options import add_params
 from caudal.tools.config.known_tables import known_tables
 
-HEAD = ("name", "value", "default", "low", "high", "unit", "set", "about")
+HEAD = ("name", "value", "default", "low", "high", "unit", "set", "description")
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -82,11 +82,11 @@ def _changed(
     args: argparse.Namespace, vehicle: Controlled, values: dict[str, float], store: ParamStore
 ) -> dict[str, float]:
     """The values after the requested changes; an invalid one raises, and changes nothing."""
-    about = {param.name: param for param in vehicle.settings.params}
+    declared = {param.name: param for param in vehicle.settings.params}
     if args.reset is not None:
         forgotten = store.forget(args.reset)
         for name in args.reset:
-            if name not in about and name not in forgotten:
+            if name not in declared and name not in forgotten:
                 raise output.UsageError(
                     f"{vehicle.name} has no parameter {name}; caudal params {args.vehicle} lists them"
                 )
@@ -100,7 +100,7 @@ def _changed(
             number: Any = float(text)
         except ValueError:
             number = text
-        values[name], refusal = checked(about, name, number)
+        values[name], refusal = checked(declared, name, number)
         if refusal:
             raise output.UsageError(refusal)
         store.forget(

@@ -58,7 +58,7 @@ class Fin(OnBody, tag="fin", kw_only=True, frozen=True):
     thick_m: Positive
 
 
-class Look(Table, kw_only=True, frozen=True):
+class Appearance(Table, kw_only=True, frozen=True):
     """Colours of hulls, and parts."""
 
     colour: Colour = "#e8a33d"  # of hulls
@@ -69,19 +69,19 @@ class Look(Table, kw_only=True, frozen=True):
     part: list[Ball | Rod | Box | Fin] = field(default_factory=list)
 
 
-def read(file: VehicleFile, plant: PlantSpec) -> Look:
+def read(file: VehicleFile, plant: PlantSpec) -> Appearance:
     """The table, with its bodies checked against the plant's."""
-    look = file.read("look", Look)
+    appearance = file.read("appearance", Appearance)
     hulls = {body.name: body.hull for body in plant.tree.body} if plant.tree else {}
     known = list(hulls) or ["head", *(f"link_{k + 1}" for k in range(len(plant.joints)))]
-    named = [(f"skin.{k}", name) for k, name in enumerate(look.skin)]
-    named += [(f"bare.{k}", name) for k, name in enumerate(look.bare)]
-    named += [(f"colours.{name}", name) for name in look.colours]
-    named += [(f"part.{k}.body", part.body) for k, part in enumerate(look.part) if part.body]
+    named = [(f"skin.{k}", name) for k, name in enumerate(appearance.skin)]
+    named += [(f"bare.{k}", name) for k, name in enumerate(appearance.bare)]
+    named += [(f"colours.{name}", name) for name in appearance.colours]
+    named += [(f"part.{k}.body", part.body) for k, part in enumerate(appearance.part) if part.body]
     for key, name in named:
         if name not in known:
-            raise file.error(f"look.{key}", f"there is no body {name}; choose from {', '.join(known)}")
-    for k, name in enumerate(look.skin):
+            raise file.error(f"appearance.{key}", f"there is no body {name}; choose from {', '.join(known)}")
+    for k, name in enumerate(appearance.skin):
         if not isinstance(hulls.get(name), Ellipsoid):
-            raise file.error(f"look.skin.{k}", f"{name} has no ellipsoid hull for a skin; leave it out")
-    return look
+            raise file.error(f"appearance.skin.{k}", f"{name} has no ellipsoid hull for a skin; leave it out")
+    return appearance

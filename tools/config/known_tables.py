@@ -1,6 +1,6 @@
 """The tables of a vehicle file that do not belong to the control stack or the HAL."""
 
-OWN = ("excite", "look")  # the commands' own
+OWN = ("excite", "appearance")  # the commands' own
 
 
 def known_tables() -> tuple[str, ...]:

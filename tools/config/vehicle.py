@@ -21,7 +21,7 @@ class Vehicle(Controlled):
     plant: sim_plant_spec.PlantSpec
     worlds: dict[str, sim_plant_spec.WorldSpec]
     trials: dict[str, Trial]  # of the plant alone
-    look: appearance_tables.Look
+    appearance: appearance_tables.Appearance
 
 
 def open_vehicle(name_or_path: str, overrides: Sequence[str] = ()) -> Vehicle:

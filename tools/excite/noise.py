@@ -53,5 +53,5 @@ def _variance(file: VehicleFile, role: str, noise: str, count: str) -> float:
     key = f"plant.sensor.{name}"
     sensor = file.read(key, dict)
     own = file.read(f"{key}.{noise}", _NotNegative) if noise in sensor else 0.0
-    per_count = file.read(f"{key}.{count}", _Positive)
-    return (own**2 + per_count**2 / 12) / file.read(f"{key}.rate_hz", _Positive)
+    si_per_count = file.read(f"{key}.{count}", _Positive)
+    return (own**2 + si_per_count**2 / 12) / file.read(f"{key}.rate_hz", _Positive)

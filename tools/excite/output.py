@@ -20,7 +20,11 @@ def check_out(out: Path) -> None:
 
 def as_toml(about: str, segment_s: list[float], control: np.ndarray) -> str:
     """The text of [trajectory.excite], with all digits, so that limits and joins stay exact."""
-    lines = ["[trajectory.excite]", f'about = "{about}"', f"segment_s = {[float(s) for s in segment_s]}"]
+    lines = [
+        "[trajectory.excite]",
+        f'description = "{about}"',
+        f"segment_s = {[float(s) for s in segment_s]}",
+    ]
     lines += ["# x_m, y_m, depth_m, heading_rad of each segment's control points", "points = ["]
     for segment in control:
         lines.append("  [")

@@ -45,7 +45,7 @@ def program(settings: Settings, link_timeout_ms: int = 200) -> list[str]:
     size = sum(len(piece) for piece in pieces)
     if size > LARGEST_PROGRAM:
         problem = f"its program takes {size} bytes of source, a micro:bit has room for {LARGEST_PROGRAM}"
-        raise UsageError(f"{settings.name}: {problem}; give its gait fewer rows (gait.rows)")
+        raise UsageError(f"{settings.name}: {problem}; give its gait fewer rows (gait.table_size)")
     return pieces
 
 

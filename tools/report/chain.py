@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from caudal.onboard.tables.chain import AimsTask, Chain, FrameAimTable, PoseAim, PositionAim, RunAim, SpeedAim
+from caudal.onboard.tables.chain import (
+    Chain,
+    FrameTaskTable,
+    PoseTaskTable,
+    PositionTaskTable,
+    PrioritisedTasks,
+    RunTaskTable,
+    SpeedTaskTable,
+)
 from caudal.tools.common import pyplot
 from caudal.tools.report.path import from_above
 from caudal.tools.report.plot import Line, Plot, ReportData, decimated, draw, style
@@ -17,7 +25,7 @@ from caudal.tools.summary.chain import (
 
 def figures(data: ReportData) -> list[Plot]:
     """Returns the plots; none for a vehicle that is no chain, or a log without the paths of its tasks."""
-    if not isinstance(data.settings.control, Chain) or not data.has("aims"):
+    if not isinstance(data.settings.control, Chain) or not data.has("tasks"):
         return []
     makers = (_from_above, _depths, _speeds, _errors, _bends, _pressures, _clearance, _limits)
     return [plot for plot in (make(data) for make in makers) if plot]
@@ -29,25 +37,25 @@ def _control(data: ReportData) -> Chain:
     return control
 
 
-def _scenario(data: ReportData) -> AimsTask:
-    assert isinstance(data.scenario, AimsTask)
+def _scenario(data: ReportData) -> PrioritisedTasks:
+    assert isinstance(data.scenario, PrioritisedTasks)
     return data.scenario
 
 
-def _positions(data: ReportData, task: FrameAimTable) -> np.ndarray:
+def _positions(data: ReportData, task: FrameTaskTable) -> np.ndarray:
     return frame_positions(data.log, data.name, _control(data), task.frame, task.at_m)
 
 
-def _position_tasks(data: ReportData) -> list[FrameAimTable]:
-    return [task for task in _scenario(data).aims if isinstance(task, PoseAim | PositionAim)]
+def _position_tasks(data: ReportData) -> list[FrameTaskTable]:
+    return [task for task in _scenario(data).tasks if isinstance(task, PoseTaskTable | PositionTaskTable)]
 
 
-def _moving_frames(data: ReportData) -> list[FrameAimTable]:
+def _moving_frames(data: ReportData) -> list[FrameTaskTable]:
     """Returns, for a scenario without positions, the frame whose speed it controls, or the base."""
     if _position_tasks(data):
         return []
-    speeds = [task for task in _scenario(data).aims if isinstance(task, SpeedAim)]
-    return [*speeds[:1]] or [FrameAimTable(name="base", frame="base")]
+    speeds = [task for task in _scenario(data).tasks if isinstance(task, SpeedTaskTable)]
+    return [*speeds[:1]] or [FrameTaskTable(name="base", frame="base")]
 
 
 def _from_above(data: ReportData) -> Plot:
@@ -79,9 +87,9 @@ def _depths(data: ReportData) -> Plot | None:
     if not moving:
         return None
     at = _positions(data, moving[0])
-    way_m = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(at[:, :2], axis=0), axis=1))])
+    distance_m = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(at[:, :2], axis=0), axis=1))])
     figure, axes = data.axes()
-    draw(axes, [(moving[0].frame, way_m, at[:, 2])])
+    draw(axes, [(moving[0].frame, distance_m, at[:, 2])])
     axes.set(xlabel="distance over ground, m", ylabel="depth, m")
     axes.ticklabel_format(useOffset=False)
     axes.invert_yaxis()
@@ -93,14 +101,14 @@ def _depths(data: ReportData) -> Plot | None:
 
 
 def _speeds(data: ReportData) -> Plot | None:
-    tasks = [task for task in _scenario(data).aims if isinstance(task, RunAim | SpeedAim)]
+    tasks = [task for task in _scenario(data).tasks if isinstance(task, RunTaskTable | SpeedTaskTable)]
     if not tasks:
         return None
     figure, axes = data.axes()
     measured = (("surge_m_s", "base, ahead"), ("climb_m_s", "base, up"))
     draw(axes, [(label, *data.series("truth", key)) for key, label in measured])
     for k, task in enumerate(tasks, len(measured)):
-        wanted, label = data.series("aims", f"{task.name}_wanted"), f"{task.name}, set-point"
+        wanted, label = data.series("tasks", f"{task.name}_setpoint"), f"{task.name}, set-point"
         axes.plot(*wanted, ":", linewidth=1.2, color=style(k)["color"], label=label)
     axes.set(xlabel="time, s", ylabel="speed, m/s")
     return data.plot(
@@ -112,7 +120,7 @@ def _errors(data: ReportData) -> Plot | None:
     if not _position_tasks(data):
         return None
     lines: list[Line] = []
-    for task in _scenario(data).aims:
+    for task in _scenario(data).tasks:
         error_mm = task_error_mm(data.log, data.name, _control(data), task)
         if error_mm is not None:
             lines.append((task.name, data.time_s("truth")[: len(error_mm)], error_mm))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from caudal.tools.common import output, pyplot
-from caudal.tools.log.notable_events import EventFilter, kind_name
+from caudal.tools.log.notable_events import EventFilter
 from caudal.tools.report.params import HEAD, changes
 from caudal.tools.report.plot import Plot, ReportData
 
@@ -86,13 +86,13 @@ def events(data: ReportData) -> str:
     """Returns a table of the events; parameter changes have a table of their own."""
     rows = []
     for event in filter(EventFilter(), data.log.events):
-        if event.kind == "order" and event.details.get("kind") in ("set", "load"):
+        if event.kind == "command" and event.details.get("kind") in ("set", "load"):
             continue
         details = dict(event.details)
         vehicle = details.pop("vehicle", "")
         tick = details.pop("tick", "")
         time_s = (event.time_ns - data.start_ns) / 1e9
-        rows.append((f"{time_s:.2f} s", tick, vehicle, kind_name(event), _details(details)))
+        rows.append((f"{time_s:.2f} s", tick, vehicle, event.kind, _details(details)))
     if not rows:
         return "<p>There were no events.</p>"
     more = f"<p>These are the first {EVENTS} of {len(rows)} events; the log holds all.</p>"

@@ -62,7 +62,7 @@ def _commands(data: ReportData) -> list[Change]:
     out = []
     for event in data.log.events:
         kind, given = event.details.get("kind"), event.details.get("values") or []
-        if event.kind != "order" or kind not in ("set", "load"):
+        if event.kind != "command" or kind not in ("set", "load"):
             continue
         vehicle = str(event.details.get("vehicle", ""))
         now = values.setdefault(vehicle, {name: param.default for name, param in params.items()})

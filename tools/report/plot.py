@@ -178,9 +178,9 @@ def style(k: int) -> dict[str, Any]:
 
 def beat_hz(data: ReportData, last: bool = False) -> float | None:
     """Returns the most frequent set-point of the tail beat, or the last one; None without any."""
-    if not data.has("state", "want_frequency_hz"):
+    if not data.has("state", "setpoint_frequency_hz"):
         return None
-    wanted = np.abs(data.column("state", "want_frequency_hz"))
+    wanted = np.abs(data.column("state", "setpoint_frequency_hz"))
     wanted = np.round(wanted[np.isfinite(wanted) & (wanted > 0)], 3)
     if not len(wanted):
         return None

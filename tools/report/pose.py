@@ -22,7 +22,7 @@ NIS = ("x", "y", "depth", "heading")
 
 def figures(data: ReportData) -> list[Plot]:
     """Returns the plots; none for a vehicle without pose set-points, or a log that does not record them."""
-    if not data.has("state", "want_x_m"):
+    if not data.has("state", "setpoint_x_m"):
         return []
     return [plot for plot in (_pose(data), _tracking(data), innovations(data)) if plot]
 
@@ -30,7 +30,7 @@ def figures(data: ReportData) -> list[Plot]:
 def _axes_of_motion(data: ReportData) -> Iterator[tuple[str, bool, list[np.ndarray]]]:
     """Yields for each axis of motion its name, whether it is an angle, and [times (s), set-point, estimate, truth]."""
     for field, name in POSE:
-        parts = [data.column("state", f"{part}_{field}") for part in ("want", "is")]
+        parts = [data.column("state", f"{part}_{field}") for part in ("setpoint", "is")]
         yield (
             name,
             field.endswith("_rad"),

@@ -74,7 +74,7 @@ def links_m(gait: AnyGait) -> list[float]:
     """Returns the lengths from each joint of the gait to the next, and from the last to the tip."""
     if isinstance(gait, TailGait):
         return list(gait.links_m)
-    return [float(length_m) for length_m in np.diff([*gait.places_m, gait.length_m])]
+    return [float(length_m) for length_m in np.diff([*gait.joint_positions_m, gait.length_m])]
 
 
 def rest_m_s(data: ReportData) -> float:
@@ -193,7 +193,7 @@ def _strouhal(data: ReportData) -> Plot | None:
 
 def steady(data: ReportData) -> list[Steady]:
     """Returns the last third of each period with one frequency, straight ahead and at full amplitude."""
-    wanted = ("want_frequency_hz", "want_amplitude", "want_deflection_rad")
+    wanted = ("setpoint_frequency_hz", "setpoint_amplitude", "setpoint_deflection_rad")
     if not data.has("state", wanted[0]) or not data.has("truth", "speed_m_s"):
         return []
     columns = [data.column("state", field) for field in wanted]
@@ -240,7 +240,9 @@ def _by_frequency(data: ReportData) -> Plot | None:
                 markerfacecolor=fill,
             )
     rows = data.scenario.rows if isinstance(data.scenario, Schedule) else []
-    expected = [(row.frequency_hz, row.expect_speed_m_s) for row in rows if row.expect_speed_m_s is not None]
+    expected = [
+        (row.frequency_hz, row.expected_speed_m_s) for row in rows if row.expected_speed_m_s is not None
+    ]
     if expected:
         axes.plot(*np.array(expected).T, "k_", markersize=14, label="expected")
     axes.set(xlabel="tail-beat frequency, Hz", ylabel="speed, m/s")

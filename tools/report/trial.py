@@ -35,14 +35,20 @@ def figures(data: ReportData) -> list[Plot]:
 
 
 def _glide_path(data: ReportData, states: States) -> Plot:
-    way_m = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(states.x_m), np.diff(states.y_m)))])
-    figure, axes = from_above(data, way_m, states.depth_m)
-    axes.plot(decimated(way_m), decimated(states.depth_m), linewidth=1.2, label="base")
+    distance_m = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(states.x_m), np.diff(states.y_m)))])
+    figure, axes = from_above(data, distance_m, states.depth_m)
+    axes.plot(decimated(distance_m), decimated(states.depth_m), linewidth=1.2, label="base")
     axes.axhline(0, color="#1f77b4", linewidth=1, linestyle=":", label="surface")
     axes.plot(
-        way_m[0], states.depth_m[0], "o", markerfacecolor="white", color="0.4", linestyle="", label="start"
+        distance_m[0],
+        states.depth_m[0],
+        "o",
+        markerfacecolor="white",
+        color="0.4",
+        linestyle="",
+        label="start",
     )
-    axes.plot(way_m[-1], states.depth_m[-1], "o", color="0.4", linestyle="", label="end")
+    axes.plot(distance_m[-1], states.depth_m[-1], "o", color="0.4", linestyle="", label="end")
     axes.set(xlabel="distance over ground, m", ylabel="depth, m")
     axes.invert_yaxis()
     return data.plot(

@@ -46,7 +46,7 @@ def measure(
         simulation.safe()
     columns = dict(zip(simulation.instances[0].body.truth_fields, np.moveaxis(truths, 2, 0), strict=True))
     speed, clearance = columns["speed_m_s"], columns["clearance_m"]
-    way_m = np.hypot(np.diff(columns["x_m"]), np.diff(columns["y_m"]))
+    distance_m = np.hypot(np.diff(columns["x_m"]), np.diff(columns["y_m"]))
     lies: dict[str, float] = {}
     if "roll_rad" in columns:
         angles = zip(columns["roll_rad"], columns["pitch_rad"], columns["heading_rad"], strict=True)
@@ -58,7 +58,7 @@ def measure(
         "mean_speed_m_s": float(speed.mean(axis=1).min()),
         "top_speed_m_s": float(speed.max()),
         "final_speed_m_s": float(speed[:, -1].min()),
-        "way_m": float(way_m.sum(axis=1).min()),
+        "distance_m": float(distance_m.sum(axis=1).min()),
         "turned_deg": float(np.degrees(np.ptp(np.unwrap(columns["heading_rad"]), axis=1).max())),
         "collisions": simulation.world.collisions,
         "min_clearance_m": float(clearance.min()) if np.isfinite(clearance).all() else None,

@@ -9,16 +9,16 @@ from caudal.onboard.chain.rotations import euler_rotation
 from caudal.onboard.chain.soft_joint import Rigid, Series, Universal
 from caudal.onboard.log.reader import Log
 from caudal.onboard.tables.chain import (
-    AimsTask,
-    AimTable,
-    AnyAim,
+    AnyTask,
     Chain,
-    FrameAimTable,
-    PoseAim,
-    PositionAim,
-    RunAim,
+    FrameTaskTable,
+    PoseTaskTable,
+    PositionTaskTable,
+    PrioritisedTasks,
+    RunTaskTable,
     Soft,
-    SpeedAim,
+    SpeedTaskTable,
+    TaskTable,
 )
 from caudal.tools.log.columns import column, columns
 
@@ -27,9 +27,9 @@ PATH = ("x_m", "y_m", "depth_m")
 SETTLE_S = 3.0  # after a speed's last row
 
 
-def chain_metrics(log: Log, name: str, control: Chain, scenario: AimsTask) -> dict[str, Any]:
+def chain_metrics(log: Log, name: str, control: Chain, scenario: PrioritisedTasks) -> dict[str, Any]:
     """Returns errors of the tasks, largest bending angle, smallest distance, and how often limits switched."""
-    truth, tasks = log.topics[f"/{name}/truth"], log.topics.get(f"/{name}/aims")
+    truth, tasks = log.topics[f"/{name}/truth"], log.topics.get(f"/{name}/tasks")
     metrics: dict[str, Any] = {}
     bends = bends_deg(log, name, control.soft)
     metrics["max_joint_deg"] = float(bends.max())
@@ -44,9 +44,9 @@ def chain_metrics(log: Log, name: str, control: Chain, scenario: AimsTask) -> di
     if swept_m is not None:
         metrics["swept_radius_m"] = swept_m
     metrics |= motion_metrics(log, name, control, scenario)
-    for task in scenario.aims:
+    for task in scenario.tasks:
         error_mm = task_error_mm(log, name, control, task)
-        if error_mm is None or not isinstance(task, FrameAimTable):
+        if error_mm is None or not isinstance(task, FrameTaskTable):
             continue
         known = error_mm[np.isfinite(error_mm)]
         if len(known):
@@ -57,7 +57,7 @@ def chain_metrics(log: Log, name: str, control: Chain, scenario: AimsTask) -> di
     return metrics
 
 
-def _at_rows(log: Log, name: str, key: str, task: AnyAim, error_mm: np.ndarray) -> dict[str, Any]:
+def _at_rows(log: Log, name: str, key: str, task: AnyTask, error_mm: np.ndarray) -> dict[str, Any]:
     """Returns the smallest error between the time of each row and that of the next: was the row's pose reached?"""
     if not task.rows:
         return {}
@@ -81,16 +81,16 @@ def bends_deg(log: Log, name: str, softs: list[Soft]) -> np.ndarray:
     return np.array(out).T
 
 
-def active_limits(log: Log, name: str, control: Chain, scenario: AimsTask) -> dict[str, np.ndarray]:
+def active_limits(log: Log, name: str, control: Chain, scenario: PrioritisedTasks) -> dict[str, np.ndarray]:
     """Returns per limit and tick whether it was active (1) or not (0)."""
     fields = [f"{soft.name}_limit" for soft in control.soft]
     fields += [f"obstacle_{k + 1}" for k in range(len(scenario.obstacles))]
-    return {field: np.nan_to_num(column(log, f"/{name}/aims", field)) for field in fields}
+    return {field: np.nan_to_num(column(log, f"/{name}/tasks", field)) for field in fields}
 
 
-def task_error_mm(log: Log, name: str, control: Chain, task: AnyAim) -> np.ndarray | None:
+def task_error_mm(log: Log, name: str, control: Chain, task: AnyTask) -> np.ndarray | None:
     """Returns the distance of a task's frame from its reference path per tick; None for a task without positions."""
-    if not isinstance(task, PoseAim | PositionAim):
+    if not isinstance(task, PoseTaskTable | PositionTaskTable):
         return None
     path = task_path(log, name, task, PATH)
     positions = frame_positions(log, name, control, task.frame, task.at_m)
@@ -99,9 +99,9 @@ def task_error_mm(log: Log, name: str, control: Chain, task: AnyAim) -> np.ndarr
     return 1e3 * error_m
 
 
-def task_path(log: Log, name: str, task: AimTable, fields: Iterable[str]) -> np.ndarray:
+def task_path(log: Log, name: str, task: TaskTable, fields: Iterable[str]) -> np.ndarray:
     """Returns the reference path of a task (tick, field)."""
-    return columns(log, f"/{name}/aims", [f"{task.name}_path_{field}" for field in fields])
+    return columns(log, f"/{name}/tasks", [f"{task.name}_path_{field}" for field in fields])
 
 
 def frame_positions(
@@ -130,10 +130,10 @@ def frame_positions(
     return out
 
 
-def swept_radius_m(log: Log, name: str, control: Chain, scenario: AimsTask) -> float | None:
+def swept_radius_m(log: Log, name: str, control: Chain, scenario: PrioritisedTasks) -> float | None:
     """Returns the radius that the hull sweeps in a turn on the spot, seen from above; None without such a turn."""
-    centres = [task for task in scenario.aims if isinstance(task, PositionAim) and task.at_m]
-    turns = [task for task in scenario.aims if task.kind == "turn" and task.rows]
+    centres = [task for task in scenario.tasks if isinstance(task, PositionTaskTable) and task.at_m]
+    turns = [task for task in scenario.tasks if task.kind == "turn" and task.rows]
     if not centres or not turns:
         return None
     hull_m = control.clearance.hull_radius_m
@@ -151,16 +151,18 @@ def swept_radius_m(log: Log, name: str, control: Chain, scenario: AimsTask) -> f
     return radius_m
 
 
-def motion_metrics(log: Log, name: str, control: Chain, scenario: AimsTask) -> dict[str, Any]:
+def motion_metrics(log: Log, name: str, control: Chain, scenario: PrioritisedTasks) -> dict[str, Any]:
     """Returns speed and direction of travel after the last row of all speed tasks; empty without such tasks."""
-    speeds = [task for task in scenario.aims if isinstance(task, RunAim | SpeedAim) and task.rows]
+    speeds = [
+        task for task in scenario.tasks if isinstance(task, RunTaskTable | SpeedTaskTable) and task.rows
+    ]
     time_s = _times_s(log, name)
     settled = time_s >= max((task.rows[-1].at_s for task in speeds), default=np.inf) + SETTLE_S
     if settled.sum() < 2:
         return {}
     truth = f"/{name}/truth"
     metrics: dict[str, Any] = {}
-    if isinstance(speeds[0], RunAim):
+    if isinstance(speeds[0], RunTaskTable):
         metrics["run_speed_m_s"] = float(column(log, truth, "surge_m_s")[settled].mean())
         ahead = [t.name for t in control.thruster if abs(t.axis[0]) > abs(t.axis[1]) + abs(t.axis[2])]
         metrics["run_thrust_n"] = float(sum(column(log, truth, f"{one}_n")[settled].mean() for one in ahead))

@@ -25,7 +25,7 @@ def pose_metrics(log: Log, name: str, settle_s: float) -> dict[str, float]:
         return error_m[late], np.angle(np.exp(1j * gaps[3]))[late]
 
     metrics: dict[str, float] = {}
-    for key, part in (("track_error", "want"), ("estimate_error", "is")):
+    for key, part in (("track_error", "setpoint"), ("estimate_error", "is")):
         error_m, error_rad = errors(part)
         known = np.isfinite(error_m) & np.isfinite(error_rad)
         if not known.any():

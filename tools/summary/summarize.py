@@ -7,7 +7,7 @@ import numpy as np
 
 from caudal.onboard.guidance.tasks import ClosedPath
 from caudal.onboard.log.reader import Log
-from caudal.onboard.tables.chain import AimsTask, Chain
+from caudal.onboard.tables.chain import Chain, PrioritisedTasks
 from caudal.onboard.tables.read import Settings
 from caudal.onboard.tables.scenario import Pursue, Row, Schedule, Track
 from caudal.onboard.tables.thrusters import Wrench
@@ -86,7 +86,7 @@ def summarise(log: Log, settings: Settings | None = None) -> dict[str, Any]:
         result |= _pursuit_errors(log, names[0], scenario)
     elif isinstance(settings.control, Wrench):
         result |= pose_metrics(log, names[0], POSE_SETTLE_S)
-    elif isinstance(settings.control, Chain) and isinstance(scenario, AimsTask):
+    elif isinstance(settings.control, Chain) and isinstance(scenario, PrioritisedTasks):
         from caudal.tools.summary.chain import chain_metrics  # loads the kinematics of soft joints
 
         result |= chain_metrics(log, names[0], settings.control, scenario)
@@ -148,23 +148,23 @@ def _against_expectation(
         if end_s > duration_s:
             break  # the run ended before this row did
         beat_s = 1 / abs(row.frequency_hz) if row.frequency_hz else 1.0
-        if row.expect_speed_m_s is not None:
+        if row.expected_speed_m_s is not None:
             last = (time_s > end_s - 4 * beat_s) & (time_s < end_s)
             speeds.append(
                 {
                     "frequency_hz": row.frequency_hz,
                     "speed_m_s": float(np.mean(speed[last])),
-                    "expected_m_s": row.expect_speed_m_s,
+                    "expected_m_s": row.expected_speed_m_s,
                 }
             )
-        if row.expect_turn_rate_deg_s is not None:
+        if row.expected_turn_rate_deg_s is not None:
             at = np.flatnonzero((time_s > (row.at_s + end_s) / 2) & (time_s < end_s))
             rate = math.degrees((heading[at[-1]] - heading[at[0]]) / (time_s[at[-1]] - time_s[at[0]]))
             turns.append(
                 {
                     "deflection_deg": row.deflection_deg,
                     "turn_rate_deg_s": float(rate),
-                    "expected_deg_s": row.expect_turn_rate_deg_s,
+                    "expected_deg_s": row.expected_turn_rate_deg_s,
                 }
             )
     if speeds:
@@ -206,7 +206,7 @@ def _errors(name: str, error_m: np.ndarray) -> dict[str, float]:
 
 def show(result: dict[str, Any]) -> None:
     """Prints the short table at the end of a run."""
-    if "base_way_m" in result:  # a trial
+    if "base_distance_m" in result:  # a trial
         output.table(list(result.items()))
         return
     if "readings_hz" in result:

@@ -86,7 +86,7 @@ def summarise_trial(log: Log) -> dict[str, Any]:
         "complete": log.complete,
         "max_roll_deg": float(np.abs(states.roll_deg).max()),
         "max_pitch_deg": float(np.abs(states.pitch_deg).max()),
-        "base_way_m": float(np.hypot(states.x_m[-1] - states.x_m[0], states.y_m[-1] - states.y_m[0])),
+        "base_distance_m": float(np.hypot(states.x_m[-1] - states.x_m[0], states.y_m[-1] - states.y_m[0])),
         "depth_m": float(states.depth_m[-1]),
     }
     if isinstance(motion_of(log), Still):

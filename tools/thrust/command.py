@@ -30,7 +30,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
         "--name", metavar="NAME", help="the motor's name in the vehicle file (default: the data file's)"
     )
     command.add_argument(
-        "--about", metavar="TEXT", help="the source of the measurements, for the vehicle file"
+        "--description", metavar="TEXT", help="the source of the measurements, for the vehicle file"
     )
     command.add_argument(
         "--use",
@@ -77,8 +77,8 @@ def run(args: argparse.Namespace) -> int:
         fits.append(thrust_fit.fit(bench))
         progress.at(len(fits))
     progress.end()
-    about = args.about or f"fitted to {args.data.name}"
-    text = vehicle_sections.motor_section(name, about, args.use, fits)
+    description = args.description or f"fitted to {args.data.name}"
+    text = vehicle_sections.motor_section(name, description, args.use, fits)
     if args.plant:
         text += "\n" + vehicle_sections.plant_section(name, [plant_curves.curve(bench) for bench in benches])
     plot = args.plot or Path("runs") / f"{name}-thrust.svg"

@@ -9,9 +9,9 @@ from caudal.tools.common.output import UsageError
 from caudal.tools.thrust.fit import Fit
 
 
-def motor_section(name: str, about: str, use: str, fits: list[Fit]) -> str:
+def motor_section(name: str, description: str, use: str, fits: list[Fit]) -> str:
     """The text of [motor.NAME]."""
-    lines = [f"[motor.{name}]", f"about = {_value(about)}", f"use = {_value(use)}"]
+    lines = [f"[motor.{name}]", f"description = {_value(description)}", f"use = {_value(use)}"]
     lines += ["# errors by caudal thrust, N rms: of the fit, then of the inverse map"]
     for one in fits:
         lines.append(f"#   {_errors(one.errors)}")

@@ -121,13 +121,13 @@ class ControlPanel:
             for param in rest:
                 low, high = float(param.low), float(param.high)
                 label = param.name.lower() + (f" ({param.unit})" if param.unit else "")
-                quantity = Quantity(label, low, high, param.about or "", (param.name,))
+                quantity = Quantity(label, low, high, param.description or "", (param.name,))
                 self._add_slider(gui, quantity, 1.0 if param.kind == "int" else (high - low) / 200)
 
     def _add_slider(self, gui: GuiApi, quantity: Quantity, step: float) -> None:
         slider = gui.add_slider(
             quantity.label, min=quantity.low, max=quantity.high, step=step or 1.0, initial_value=self._value(quantity),
-            hint=quantity.about,
+            hint=quantity.description,
         )  # fmt: skip
         self._sliders.append((slider, quantity))
         self._shown[quantity.label] = slider.value
@@ -202,8 +202,8 @@ class ControlPanel:
     def _show_set_points(self, snapshot: Snapshot) -> None:
         """Shows frequency and turn set-points, so that switching to manual changes only what the user moves."""
         for label, field, unit in (
-            ("Frequency (Hz)", "want_frequency_hz", 1.0),
-            ("Turn (°)", "want_deflection_rad", math.degrees(1.0)),
+            ("Frequency (Hz)", "setpoint_frequency_hz", 1.0),
+            ("Turn (°)", "setpoint_deflection_rad", math.degrees(1.0)),
         ):
             value = self._run.value(snapshot, f"/{self.vehicle}/state", field)
             if label in self._sticks and value is not None:
@@ -217,7 +217,11 @@ class ControlPanel:
         changed = False
         for event in fresh:
             details = event.details
-            if event.kind != "order" or details.get("refused") or details.get("vehicle") not in self._values:
+            if (
+                event.kind != "command"
+                or details.get("refused")
+                or details.get("vehicle") not in self._values
+            ):
                 continue
             values, given = self._values[details["vehicle"]], details.get("values") or []
             if details.get("kind") in ("set", "load"):

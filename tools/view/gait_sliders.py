@@ -21,7 +21,7 @@ class Quantity:
     label: str
     low: float
     high: float
-    about: str
+    description: str
     names: tuple[str, ...]
 
     def value(self, params: Values) -> float:
@@ -78,7 +78,7 @@ def quantities(settings: Settings) -> list[Quantity]:
     def add(key: str, label: str) -> None:
         if key in params:
             param = params[key]
-            found.append(Quantity(label, param.low, param.high, param.about, (param.name,)))
+            found.append(Quantity(label, param.low, param.high, param.description, (param.name,)))
 
     if not settings.sticks:
         add("gait.frequency_hz", "Frequency (Hz)")

@@ -57,7 +57,7 @@ class SonarBeams:
         self._run = run
         self._topic = f"/{name}/counts"
         self._beams = [
-            (sensor.name, sensor.place, sensor.per_count, sensor.zero_count)
+            (sensor.name, sensor.place, sensor.si_per_count, sensor.zero_count)
             for sensor in run.vehicle.settings.sensors
             if isinstance(sensor, Linear) and sensor.place
         ]
@@ -106,13 +106,13 @@ class SonarBeams:
         """Shows the readings of a snapshot; a beam keeps its last reading, as sensors are slower than the loop."""
         if not self._visible:
             return
-        for (sensor, place, per_count, zero), handle, rim in zip(
+        for (sensor, place, si_per_count, zero), handle, rim in zip(
             self._beams, self._handles, self._rims, strict=True
         ):
             counts = self._run.value(snapshot, self._topic, sensor)
             if counts is None:
                 continue
-            range_m = min((counts - zero) * per_count, place.range_m)
+            range_m = min((counts - zero) * si_per_count, place.range_m)
             if abs(range_m - self._range_m[sensor]) < 0.004:
                 continue
             self._range_m[sensor] = range_m
@@ -142,7 +142,7 @@ def _rim(wedge: np.ndarray, colour: tuple[int, int, int]) -> tuple[np.ndarray, n
 
 def set_point_m(run: Run, snapshot: Snapshot, name: str) -> np.ndarray | None:
     """Returns the position set-point of a vehicle in world axes; None without one."""
-    x_m, y_m, depth_m = (run.value(snapshot, f"/{name}/state", f"want_{field}") for field in BASE[:3])
+    x_m, y_m, depth_m = (run.value(snapshot, f"/{name}/state", f"setpoint_{field}") for field in BASE[:3])
     return None if x_m is None or y_m is None or depth_m is None else np.array([x_m, y_m, -depth_m])
 
 

@@ -35,7 +35,7 @@ class VehicleView:
         plant = run.vehicle.plant
         self.name = name
         self._run = run
-        self.meshes = VehicleMeshes(scene, name, plant, run.vehicle.look)
+        self.meshes = VehicleMeshes(scene, name, plant, run.vehicle.appearance)
         self.trail = Trail(scene, name)
         self.sonar = SonarBeams(scene, run, name)
         self.arrows = ForceArrows(scene, run, name, self.meshes)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from caudal.onboard.core.failsafe import ACTIONS
 from caudal.onboard.log.reader import Event
-from caudal.tools.log.notable_events import kind_name
 from caudal.tools.log.recorded_run import Run, Snapshot
 
 if TYPE_CHECKING:
@@ -95,9 +94,9 @@ class StatePanel:
     def _set_points(self, snapshot: Snapshot, vehicle: str) -> list[tuple[str, str]]:
         rows = []
         for label, field, unit, scale in (
-            ("tail-beat set-point", "want_frequency_hz", "Hz", 1.0),
-            ("amplitude set-point", "want_amplitude", "", 1.0),
-            ("turn set-point", "want_deflection_rad", "°", DEG),
+            ("tail-beat set-point", "setpoint_frequency_hz", "Hz", 1.0),
+            ("amplitude set-point", "setpoint_amplitude", "", 1.0),
+            ("turn set-point", "setpoint_deflection_rad", "°", DEG),
         ):
             value = self._run.value(snapshot, f"/{vehicle}/state", field)
             if self._run.vehicle.settings.gait and value is not None:
@@ -220,11 +219,11 @@ def sentence(event: Event) -> str:
     details = dict(event.details)
     vehicle = details.pop("vehicle", None) or ", ".join(details.pop("vehicles", []))
     details.pop("tick", None)
-    if event.kind == "order":
+    if event.kind == "command":
         values = " ".join(f"{v:.3g}" if isinstance(v, float) else str(v) for v in details.get("values", ()))
-        words = f"{kind_name(event)} {details.get('kind')} {values}".strip()
+        words = f"{event.kind} {details.get('kind')} {values}".strip()
         if details.get("refused"):
             words += f" - rejected: {details['refused']}"
     else:
-        words = " ".join([kind_name(event), *(str(value) for value in details.values())])
+        words = " ".join([event.kind, *(str(value) for value in details.values())])
     return f"{words} ({vehicle})" if vehicle else words

@@ -111,6 +111,6 @@ class Timeline:
         at = {
             round(self._recorded.seconds(event.time_ns), 1)
             for event in self._recorded.events
-            if event.kind != "order"
+            if event.kind != "command"
         }
         return tuple(sorted(time_s for time_s in at if 0 <= time_s <= self.end_s))[:60]

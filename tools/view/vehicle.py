@@ -1,4 +1,4 @@
-"""A vehicle in the scene: its hulls in their true shapes, skins, soft joints, thrusters, and the parts of [look]."""
+"""A vehicle in the scene: its hulls in their true shapes, skins, soft joints, thrusters, and parts of [appearance]."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from caudal.sim_plant.tables.devices import Thruster
 from caudal.sim_plant.tables.read import PlantSpec
 from caudal.sim_plant.tables.tree import Ellipsoid, Tube
-from caudal.tools.config.appearance_tables import Ball, Box, Fin, Look, Rod
+from caudal.tools.config.appearance_tables import Appearance, Ball, Box, Fin, Rod
 from caudal.tools.log.poses import Pose, Skeleton, quaternion
 from caudal.tools.view.foil_mesh import fins, replaces_hull
 from caudal.tools.view.hulls import hull_mesh, hull_volume, lobed
@@ -46,7 +46,7 @@ def darker(colour: str) -> str:
 class VehicleMeshes:
     """The meshes of a vehicle, under one frame."""
 
-    def __init__(self, scene: SceneApi, name: str, plant: PlantSpec, look: Look) -> None:
+    def __init__(self, scene: SceneApi, name: str, plant: PlantSpec, appearance: Appearance) -> None:
         self.skeleton = Skeleton(plant)
         self.frame = scene.add_frame(f"/{name}", show_axes=False)
         self._scene = scene
@@ -58,10 +58,10 @@ class VehicleMeshes:
         self._drawn: list[tuple[int, np.ndarray]] = []  # vertices in the frame of a body
         self._name = name
         self.thrusters = _thrusters(plant, self.skeleton)
-        self._draw_hulls(plant, look)
-        self._draw_skin(plant, look)
+        self._draw_hulls(plant, appearance)
+        self._draw_skin(plant, appearance)
         self._draw_soft(plant)
-        self._draw_parts(look)
+        self._draw_parts(appearance)
         self._volumes = _volumes(plant, self.skeleton)
         self.length_m = _length_m(plant, self.skeleton)
 
@@ -98,12 +98,17 @@ class VehicleMeshes:
             mesh[0], mesh[1], color=rgb(colour),
         )  # fmt: skip
 
-    def _draw_hulls(self, plant: PlantSpec, look: Look) -> None:
-        covered_bodies = {*look.skin, *look.bare}
+    def _draw_hulls(self, plant: PlantSpec, appearance: Appearance) -> None:
+        covered_bodies = {*appearance.skin, *appearance.bare}
         if plant.tree is None:
             for k, mesh in enumerate(link_meshes(plant)):
                 if self.skeleton.nodes[k].name not in covered_bodies:
-                    self._add(k, "hull", mesh, look.colours.get(self.skeleton.nodes[k].name, look.colour))
+                    self._add(
+                        k,
+                        "hull",
+                        mesh,
+                        appearance.colours.get(self.skeleton.nodes[k].name, appearance.colour),
+                    )
             return
         soft = {
             body.name
@@ -114,7 +119,10 @@ class VehicleMeshes:
         for body in plant.tree.body:
             if body.name in covered_bodies or body.name in soft:
                 continue
-            index, colour = self.skeleton.index[body.name], look.colours.get(body.name, look.colour)
+            index, colour = (
+                self.skeleton.index[body.name],
+                appearance.colours.get(body.name, appearance.colour),
+            )
             for k, fin in enumerate(fins(body)):
                 self._add(index, f"fin_{k}", fin, colour)
             if body.hull is None or replaces_hull(body):
@@ -126,17 +134,20 @@ class VehicleMeshes:
                 mesh = lobes
             self._add(index, "hull", mesh, colour)
 
-    def _draw_skin(self, plant: PlantSpec, look: Look) -> None:
-        if not (look.skin and plant.tree):
+    def _draw_skin(self, plant: PlantSpec, appearance: Appearance) -> None:
+        if not (appearance.skin and plant.tree):
             return
         bodies = {body.name: body for body in plant.tree.body}
-        back, belly = tail_skin(self.skeleton, [bodies[name] for name in look.skin])
-        for name in look.skin:
+        back, belly = tail_skin(self.skeleton, [bodies[name] for name in appearance.skin])
+        for name in appearance.skin:
             hull = bodies[name].hull
-            assert hull is not None, "checked by the reader of [look]"
+            assert hull is not None, "checked by the reader of [appearance]"
             self._drawn.append((self.skeleton.index[name], hull_mesh(hull)[0]))
         _, positions = self.skeleton.pose({})
-        for what, skin, colour in (("back", back, look.colour), ("belly", belly, look.belly or look.colour)):
+        for what, skin, colour in (
+            ("back", back, appearance.colour),
+            ("belly", belly, appearance.belly or appearance.colour),
+        ):
             handle = self._add_skin(what, skin.mesh, skin.weights, positions[skin.bodies], colour)
             self._skins.append((skin, handle))
 
@@ -156,8 +167,8 @@ class VehicleMeshes:
             color=rgb(colour),
         )  # fmt: skip
 
-    def _draw_parts(self, look: Look) -> None:
-        for k, part in enumerate(look.part):
+    def _draw_parts(self, appearance: Appearance) -> None:
+        for k, part in enumerate(appearance.part):
             mesh = part_mesh(part)
             body = self.skeleton.index[part.body] if part.body else 0
             self._add(body, f"part_{k}", mesh, part.colour)
@@ -167,7 +178,7 @@ class VehicleMeshes:
 
 
 def part_mesh(part: Ball | Rod | Box | Fin) -> Mesh:
-    """Makes a part of [look]."""
+    """Makes a part of [appearance]."""
     if isinstance(part, Ball):
         mesh = superellipsoid(part.at_m, part.semi_axes_m)
     elif isinstance(part, Box):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from viser import MeshHandle
 
-from caudal.onboard.tables.chain import AimsTask
+from caudal.onboard.tables.chain import PrioritisedTasks
 from caudal.onboard.tables.scenario import Track
 from caudal.onboard.tables.thrusters import Follow
 from caudal.sim_plant.tables.water import Wave
@@ -191,7 +191,7 @@ def planned(run: Run) -> tuple[np.ndarray, np.ndarray | None]:
         return np.column_stack([path, np.full(len(path), -depth_m)]), None
     if isinstance(scenario, Follow):
         return _bezier(scenario.trajectory.points, scenario.trajectory.segment_s)
-    for task in scenario.aims if isinstance(scenario, AimsTask) else ():
+    for task in scenario.tasks if isinstance(scenario, PrioritisedTasks) else ():
         rows = [row.to[:3] for row in task.rows if len(row.to) >= 3]
         if rows:
             return np.array([[x, y, -z] for x, y, z in rows], dtype=float), None
