@@ -181,7 +181,9 @@ def _inconsistent(
     return condition
 
 
-def _astray(table: "tables.Astray", board: "Board", rate_hz: int, available: "Needs") -> "Condition":
+def _out_of_bounds(
+    table: "tables.OutOfBounds", board: "Board", rate_hz: int, available: "Needs"
+) -> "Condition":
     """The vehicle is outside its allowed volume: x, y and depth between low and high."""
     fields = ("x_m", "y_m", "depth_m")
     low = table.low_m
@@ -248,7 +250,7 @@ TRIGGERS: "dict[str, Callable[..., Condition]]" = {
     "tilted": _tilted,
     "implausible": _implausible,
     "inconsistent": _inconsistent,
-    "out_of_bounds": _astray,
+    "out_of_bounds": _out_of_bounds,
     "pilot_lost": _pilot_lost,
     "station_lost": _station_lost,
     "mode_unable": _mode_unable,

@@ -168,13 +168,10 @@ class Log:
                 self._sort(chunk)
         if about is None:
             raise LogError(f"{self.path} ends before the end of its header; it has no data.")
-        if about.get("format", "1") != str(FORMAT):
-            last = (
-                "caudal 0.1.0 is the last version that reads it"
-                if "format" not in about
-                else "read it with a newer one"
-            )
-            raise LogError(f"{self.path} is a log of format {about.get('format', '1')}; {last}.")
+        found = about.pop("format", None)
+        if found != str(FORMAT):
+            version = "a newer version" if found else "caudal 0.1.0, the last version that reads it"
+            raise LogError(f"{self.path} is a log of format {found or 1}; read it with {version}.")
         self.run = about
 
     def _sort(self, chunk: bytes) -> None:

@@ -99,7 +99,11 @@ def read_settings(file: VehicleFile) -> Settings:
 
 def open_file(name_or_path: str, overrides: Sequence[str], scenario: str | None) -> VehicleFile:
     """A vehicle file with the `set` of a scenario (by default the first) and then these overrides applied."""
-    raw = VehicleFile.open(vehicles.find(name_or_path))
+    return in_scenario(VehicleFile.open(vehicles.find(name_or_path)), overrides, scenario)
+
+
+def in_scenario(raw: VehicleFile, overrides: Sequence[str], scenario: str | None) -> VehicleFile:
+    """A file without overrides, with the `set` of a scenario and then these overrides applied."""
     file = raw.overridden(overrides)
     scenarios = file.tables.get("scenario")
     if not isinstance(scenarios, dict):

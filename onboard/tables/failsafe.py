@@ -96,7 +96,7 @@ class Inconsistent(RuleTable, tag="inconsistent", kw_only=True, frozen=True):
     average_s: Annotated[float, Meta(ge=0.1, le=60)] = 2.0
 
 
-class Astray(RuleTable, tag="out_of_bounds", kw_only=True, frozen=True):
+class OutOfBounds(RuleTable, tag="out_of_bounds", kw_only=True, frozen=True):
     """The vehicle is outside a volume."""
 
     low_m: Annotated[list[Number], Meta(min_length=3, max_length=3)]  # x, y, depth
@@ -133,7 +133,7 @@ class Host(RuleTable, tag="host", kw_only=True, frozen=True):
 
 AnyRule = (
     NotArmed | BadCommand | Overrun | Stalled | ReadingLost | Silence | Outside | Tilted | Implausible
-    | Inconsistent | Astray | PilotLost | StationLost | ModeUnable | NotFollowing | Host
+    | Inconsistent | OutOfBounds | PilotLost | StationLost | ModeUnable | NotFollowing | Host
 )  # fmt: skip
 
 
@@ -362,7 +362,7 @@ def _check(
                 raise file.error(f"{key}.high", f"would never act: sensor {name} reads {most:g} at most")
             if rule.low is not None and rule.low <= least:
                 raise file.error(f"{key}.low", f"would never act: sensor {name} reads {least:g} at least")
-    if isinstance(rule, Astray):
+    if isinstance(rule, OutOfBounds):
         for k, (low_m, high_m) in enumerate(zip(rule.low_m, rule.high_m, strict=True)):
             if low_m >= high_m:
                 raise file.error(f"{key}.low_m.{k}", f"must be below high_m.{k}, {high_m:g}")

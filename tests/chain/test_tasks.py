@@ -25,7 +25,7 @@ from caudal.onboard.chain.tasks import (
 from caudal.onboard.tables.chain import ShapeTaskTable, SpeedTaskTable, TaskRow
 
 COMMON = {"name": "one", "damping": 0.01, "pole_per_s": 1.5, "integral_limit": 1.0, "error_limit": 0.2}
-FRAME = SpeedTaskTable(**COMMON, frame="mid", way="up")
+FRAME = SpeedTaskTable(**COMMON, frame="mid", direction="up")
 BASE_M = np.array([1.0, -2.0, -4.0])
 AT_M = [0.5, 0.1, 0.0]
 DT = 0.02

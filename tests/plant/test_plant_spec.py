@@ -79,7 +79,7 @@ def broken(**changes) -> dict:
     ({"strouhal": None}, "plant.model", "there is no [plant.strouhal]"),
     ({"model": "jelly"}, "plant.model", "jelly"),
     ({"sensor__front__kind": "radar"}, "plant.sensor.front.kind", "radar"),
-    ({"sensor__front__drop_out": 1.5}, "plant.sensor.front.dropout_share", "1.5"),
+    ({"sensor__front__dropout_share": 1.5}, "plant.sensor.front.dropout_share", "1.5"),
     ({"strouhal__link": []}, "plant.strouhal.link", "1"),
     ({"actuator__tail_1__travel": 1.0}, "plant.actuator.tail_1", "travel_rad"),
 ])  # fmt: skip

@@ -153,7 +153,7 @@ def test_inconsistent_is_an_average_of_innovations():
     assert bench.step(10)
 
 
-def test_astray_is_outside_a_box_on_any_axis():
+def test_out_of_bounds_is_outside_a_box_on_any_axis():
     for field in ("x_m", "y_m", "depth_m"):
         bench = Bench("out_of_bounds", low_m=[0.0, 0.0, 0.0], high_m=[5.0, 5.0, 5.0])
         assert not bench.step()  # nothing known is nowhere

@@ -82,7 +82,7 @@ def test_the_settings_of_a_gait_give_its_shape():
         c2_per_m=0.25,
         wavelength_m=0.45,
         links_m=LINKS_M,
-        rows=36,
+        table_size=36,
     )
     shape = shape_of(settings)
     assert (shape.rows, shape.joints) == (36, 4)
@@ -101,7 +101,7 @@ def test_an_undulation_swings_every_joint_with_its_own_amplitude_and_lead():
         waves=1.5,
         length_m=1.2,
         joint_positions_m=[0.0, 0.4, 0.8],
-        rows=36,
+        table_size=36,
     )
     shape = shape_of(settings)
     for amplitude, place_m in zip(shape.amplitudes, settings.joint_positions_m):

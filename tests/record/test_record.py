@@ -105,7 +105,7 @@ def test_closed_log_has_the_summary_and_index_that_viewers_use(tmp_path):
         reader = make_reader(file, validate_crcs=True, decoder_factories=[DecoderFactory()])
         assert reader.get_header().profile == ""
         assert reader.get_header().library.startswith("caudal ")
-        assert [(record.name, record.metadata) for record in reader.iter_metadata()] == [("caudal", RUN)]
+        assert [(record.name, record.metadata) for record in reader.iter_metadata()] == [("caudal", RUN | {"format": "2"})]
         summary = reader.get_summary()
         assert summary.statistics.message_count == 301
         assert summary.statistics.chunk_count == len(summary.chunk_indexes) > 1
@@ -136,7 +136,7 @@ def test_open_log_has_a_summary_for_viewers_that_do_not_scan(tmp_path):
             summary = reader.get_summary()
             assert summary.statistics.message_count == 1 and not summary.chunk_indexes
             assert {channel.topic for channel in summary.channels.values()} == {"/events", "/board/readings"}
-            assert next(reader.iter_metadata()).metadata == RUN
+            assert next(reader.iter_metadata()).metadata == RUN | {"format": "2"}
         assert not Log(path).complete
     assert Log(path).complete
 

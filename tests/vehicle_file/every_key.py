@@ -21,6 +21,7 @@ from caudal.hal.tables import pi as pi_tables
 from caudal.hal.vehicle_file.reader import VehicleFile, VehicleFileError
 from caudal.onboard import vehicles
 from caudal.onboard.build import build_loop
+from caudal.onboard.run.null_driver import NullDriver
 from caudal.sim_plant.tree import trial
 from caudal.sim_plant.world.world import World
 from caudal.tools.common.output import UsageError
@@ -46,19 +47,6 @@ REASONS = {
     "motor.*.rms_n": "`caudal thrust` writes how well the curve fits, and `caudal check` prints it",
 }
 ENOUGH = 3  # other values that change nothing make a key one that nothing reads
-
-
-class NullDriver:
-    """A driver without hardware."""
-
-    def read(self, counts: list[int | None]) -> None:
-        """Leaves all readings absent."""
-
-    def write(self, outputs: list[int | None]) -> None:
-        """Drops the outputs."""
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 class Recorder:
@@ -247,7 +235,7 @@ def pi_digest(vehicle: Vehicle) -> str:
     table = pi_tables.read(vehicle.file, vehicle.settings)
     driver = EmulatedDriver(vehicle.settings, table, vehicle.settings.rate_hz, body, lambda: 0, None)
     try:
-        return digest([driver, table["arm"]])
+        return digest([driver, table.arm])
     finally:
         driver.close()
 
@@ -298,12 +286,7 @@ def looks(vehicle: Vehicle, path: Path) -> Iterator[Callable[[Vehicle], str]]:
 def in_scenario(vehicle: Vehicle, scenario: str) -> Vehicle:
     """The vehicle with the keys that a scenario sets."""
     changes = vehicle.settings.scenarios[scenario].set
-    if not changes:
-        return vehicle
-    file = VehicleFile(vehicle.file.label, vehicle.file.text, [], copy.deepcopy(vehicle.file.tables))
-    for change in changes:
-        file._override(change)
-    return read_vehicle(file)
+    return read_vehicle(vehicle.file.overridden(changes)) if changes else vehicle
 
 
 def world_of(vehicle: Vehicle, scenario: str) -> str:

@@ -202,7 +202,7 @@ class TriggerOracle:
         clear = ABSENT if self._inputs.before_faults else self._inputs.position.wild()
         return clear or _above(max(self._averages.values()), self._s.limit_nis, SUM_NEAR)
 
-    def _astray(self, loop: Loop) -> int:
+    def _out_of_bounds(self, loop: Loop) -> int:
         found = ABSENT
         for k, field in enumerate(("x_m", "y_m", "depth_m")):
             at_m = getattr(loop.state.estimate, field)

@@ -1,9 +1,9 @@
 """HIL with a micro:bit: this side has the readings and the guidance, the board runs the gait.
 
-Estimate, guidance and the failsafes' judgement run here, on the portable core's own loop; a request carries what they
-come to (frequency, amplitude, turn, the gate's action and the commands of channels that the gait does not move), and
-the board answers with the pulses of that tick. Nothing is sent before the last request was answered: the board's line
-holds 32 bytes. A request without an answer is sent again under its number, which is one tick to the board.
+Estimators, guidance and the failsafe monitor run here, in the portable core's own loop. A request carries their result:
+frequency, amplitude, turn, the failsafe action, and the commands of channels that the gait does not move. The board
+answers with the pulses of that tick. The next request waits for it, as the board's line holds 32 bytes. A request
+without an answer is sent again under its number, which is one tick to the board.
 """
 
 import time
