@@ -105,7 +105,9 @@ def test_closed_log_has_the_summary_and_index_that_viewers_use(tmp_path):
         reader = make_reader(file, validate_crcs=True, decoder_factories=[DecoderFactory()])
         assert reader.get_header().profile == ""
         assert reader.get_header().library.startswith("caudal ")
-        assert [(record.name, record.metadata) for record in reader.iter_metadata()] == [("caudal", RUN | {"format": "2"})]
+        assert [(one.name, one.metadata) for one in reader.iter_metadata()] == [
+            ("caudal", RUN | {"format": "2"})
+        ]
         summary = reader.get_summary()
         assert summary.statistics.message_count == 301
         assert summary.statistics.chunk_count == len(summary.chunk_indexes) > 1

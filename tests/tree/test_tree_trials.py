@@ -96,7 +96,7 @@ def test_inconsistent_trial_is_refused_with_one_sentence(capsys, change, key, wo
 
 
 def test_trial_is_refused_when_named_like_a_scenario(capsys):
-    twin = "trial.shells={ about = 'x', duration_s = 1.0 }"
+    twin = "trial.shells={ description = 'x', duration_s = 1.0 }"
     assert main(["check", "snake", "--set", twin]) == 2
     assert "a scenario has this name too; rename one of them" in capsys.readouterr().err
 
