@@ -53,11 +53,13 @@ HOMES = {
 }  # name in this package -> module[:name there]
 
 
-def __getattr__(name: str) -> object:
-    if name not in HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, own = HOMES[name].partition(":")
-    return getattr(import_module(f"caudal.{module}"), own or name)
+if not TYPE_CHECKING:  # a type checker knows the names above, and finds others
+
+    def __getattr__(name: str) -> object:
+        if name not in HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module, _, own = HOMES[name].partition(":")
+        return getattr(import_module(f"caudal.{module}"), own or name)
 
 
 def __dir__() -> list[str]:
