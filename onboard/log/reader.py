@@ -149,6 +149,7 @@ class Log:
         about: dict[str, str] | None = None
         damaged = False
         for opcode, body in _records(file, size):
+            chunk: bytes | None = None
             try:
                 if opcode == Opcode.CHUNK and about is not None:
                     chunk = _unpack_chunk(body)
@@ -164,7 +165,7 @@ class Log:
                 continue
             if about is not None and self._only == ():
                 break
-            if opcode == Opcode.CHUNK and about is not None:
+            if chunk is not None:
                 self._sort(chunk)
         if about is None:
             raise LogError(f"{self.path} ends before the end of its header; it has no data.")
