@@ -1,12 +1,10 @@
 """Caudal: onboard controllers for vehicles that swim.
 
 The names below are the library; docs/api.md has an example of each. A name is imported when it is first used: a
-vehicle's computer needs no simulator.
+vehicle's computer needs no simulator. MicroPython reads this file, too.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from caudal.hal.errors import CaudalError
     from caudal.onboard.build import build_loop
@@ -58,9 +56,11 @@ if not TYPE_CHECKING:  # a type checker knows the names above, and finds others
     def __getattr__(name: str) -> object:
         if name not in HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
         module, _, own = HOMES[name].partition(":")
         return getattr(import_module(f"caudal.{module}"), own or name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(set(globals()) | set(__all__))

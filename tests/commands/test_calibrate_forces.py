@@ -46,7 +46,7 @@ def test_thruster_calibration_writes_bench_data_for_thrust(room, monkeypatch):
         rows = list(csv.DictReader(file))
     assert [float(row["pwm_us"]) for row in rows] == sorted(float(row["pwm_us"]) for row in rows)
     assert {float(row["voltage_V"]) for row in rows} == {
-        open_pi_vehicle(str(ROV), []).actuator("fore_port")["nominal_v"]
+        open_pi_vehicle(str(ROV), []).actuator("fore_port").nominal_v
     }
     assert main([*result["next"].split()[1:], "--json"]) == 0
 

@@ -111,7 +111,7 @@ def test_run_ends_safe_with_a_complete_log_when_stopped_by_signal(tmp_path, stop
     wait_for(lambda: log_path.exists() and log_path.stat().st_size > 100_000, "ticks in the log")
     process.send_signal(stop)
     out, err = process.communicate(timeout=LIMIT_S)
-    assert process.returncode == 1 and "actuators are safe" in err and "Traceback" not in err
+    assert process.returncode == 1 and "actuators are in their safe state" in err and "Traceback" not in err
     assert "fish_1" in out and Log(log_path).complete
 
 

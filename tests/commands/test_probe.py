@@ -95,7 +95,7 @@ def test_probe_finds_every_expected_device_on_emulated_chips(vehicle, probed):
     expected = [row for row in result["rows"] if row["expected"]]
     pi = pi_vehicle.open_pi_vehicle(vehicle, []).pi
     named = {name for row in expected for name in row["name"].split(", ")}
-    assert result["ok"] and named == {"pi.pulses", *(f"pi.chip.{name}" for name in pi["chip"])}
+    assert result["ok"] and named == {"pi.pulses", *(f"pi.chip.{name}" for name in pi.chip)}
     for row in expected:
         assert row["found"] and row["ok"]
         assert row["chip"].split()[-1] == row["expected"]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from caudal.hal.core.fixed_point import to_q14
 from caudal.hal.core.maps import ThrusterMap
 from caudal.hal.tables import channels as hal_spec
+from caudal.hal.tables.types import tag_of
 from caudal.hal.vehicle_file.reader import VehicleFile
 from caudal.tools.cli.main import main
 from caudal.tools.thrust import bench_data, plant_curves
@@ -194,7 +195,7 @@ def test_motor_is_appended_to_a_vehicle_file_and_replaces_nothing(thrust, tmp_pa
     after = mine.read_text()
     assert after.startswith(before)
     channels = hal_spec.read(VehicleFile.open(mine))
-    assert [curve["fit"] for curve in channels["actuators"][0]["curve"]] == ["polynomial"] * 2
+    assert [tag_of(curve) for curve in channels.actuators[0].curve] == ["polynomial"] * 2
     assert tomllib.loads(after)["motor"]["jet_2"]["description"] == 'a "quoted" source'
     code, _, said = thrust(None, *words)
     assert code == 2 and "motor.jet_2" in said and said.count("\n") == 1

@@ -223,7 +223,7 @@ def wave() -> Wave:
 
 
 def test_joints_of_the_table_lie_on_the_curve():
-    for rows in (4, 18, GAIT.rows):
+    for rows in (4, 18, GAIT.table_size):
         assert node_error_m(wave(), wave().table(rows)) < 1e-9
 
 

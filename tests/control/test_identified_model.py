@@ -202,7 +202,7 @@ def test_run_without_excitation_is_refused_with_what_it_lacks():
     truth, sensors = Truth(), Sensors(5, 1600)
     truth.net_weight_n = 0.0  # or it would begin by rising
     states, wrenches = swim(truth, 40.0, lively=0.0, sensors=sensors)
-    with pytest.raises(UsageError, match=r"no excitation: m11, m22, m33, m66.* cannot be found"):
+    with pytest.raises(UsageError, match=r"no excitation: m11, m22, m33, m66.* cannot be identified"):
         identify([track(motion(states, wrenches, sensors))], GUESS)
 
 

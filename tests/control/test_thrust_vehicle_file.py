@@ -36,7 +36,7 @@ def test_task_of_another_kind_of_control_is_refused():
 def test_unreadable_settings_file_is_refused_in_one_sentence(tmp_path, capsys):
     words = tmp_path / "words.toml"
     words.write_text("no toml at all")
-    for path, expected in ((tmp_path / "none.toml", "No such file"), (words, "not a TOML file")):
+    for path, expected in ((tmp_path / "none.toml", "No such file"), (words, "is not valid TOML")):
         assert main(["run", "rov", "--with", str(path)]) == 2
         said = capsys.readouterr().err
         assert expected in said and said.count("\n") == 1
@@ -45,7 +45,7 @@ def test_unreadable_settings_file_is_refused_in_one_sentence(tmp_path, capsys):
 def test_settings_file_sets_every_key_in_it(tmp_path, capsys):
     keys = tmp_path / "keys.toml"
     keys.write_text(
-        'about = "a \\"deep\\" one"\n[plant]\ndepth_m = 1.2\n[[world.tank.start]]\nx_m = 3.0\ny_m = 1.5\n'
+        'description = "a \\"deep\\" one"\n[plant]\ndepth_m = 1.2\n[[world.tank.start]]\nx_m = 3.0\ny_m = 1.5\n'
     )
     log = tmp_path / "a.mcap"
     assert main(["run", "rov", "--for", "0.1", "--with", str(keys), "--log", str(log), "--json"]) == 0

@@ -41,10 +41,10 @@ class CalibrationFile:
             )
         self._path = Path(own) if args.output is None else args.output
         check_writable(self._path, "--output")
-        lines = argparse.Namespace(set=[*args.set])
+        lines = list(args.set)
         if args.output is not None and args.output.exists():
-            options.With([], "set")(argparse.ArgumentParser(), lines, args.output)  # last, as on the vehicle
-        self.vehicle: PiVehicle = open_pi_vehicle(args.vehicle, lines.set)
+            lines += options.lines_of(args.output, "--output")  # last, as on the vehicle
+        self.vehicle: PiVehicle = open_pi_vehicle(args.vehicle, lines)
 
     def write(self, found: dict[str, tuple[Any, Any]], what: str) -> int:
         """Checks, writes and prints the values that changed; `found` holds old and new values by key."""

@@ -75,16 +75,18 @@ class With(argparse.Action):
         option: str | None = None,
     ) -> None:
         """Appends the lines of the file at `path` to `namespace.set`."""
-        try:
-            tables = tomllib.loads(Path(str(path)).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise UsageError(f"--with {path}: {error.strerror}") from error
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise UsageError(
-                f"--with {path}: not a TOML file ({error}); give one such as caudal excite writes"
-            ) from error
-        lines = [f"{key}={as_toml(value)}" for key, value in leaves(tables)]
-        namespace.set = [*(namespace.set or []), *lines]
+        namespace.set = [*(namespace.set or []), *lines_of(Path(str(path)), "--with")]
+
+
+def lines_of(path: Path, option: str) -> list[str]:
+    """All keys of a TOML file as overrides (KEY=VALUE); `option` named the file."""
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{option} {path}: {error.strerror}") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{option} {path} is not valid TOML ({error})") from error
+    return [f"{key}={as_toml(value)}" for key, value in leaves(tables)]
 
 
 def leaves(table: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

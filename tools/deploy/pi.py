@@ -131,9 +131,7 @@ def _deploy(args: argparse.Namespace, target: Image | Remote) -> int:
 
 def _read_calibrated(args: argparse.Namespace, calibration: Path) -> None:
     """Checks the files with the calibration of an image, which overrides all settings, as on the vehicle."""
-    again = argparse.Namespace(set=list(args.set))
-    options.With([], "set")(argparse.ArgumentParser(), again, str(calibration))
-    read_for_pi(args.vehicle, again.set, args.scenario)
+    read_for_pi(args.vehicle, [*args.set, *options.lines_of(calibration, "the image's")], args.scenario)
 
 
 def _say(args: argparse.Namespace, release: Release, result: dict[str, Any]) -> int:
