@@ -115,9 +115,10 @@ def read(file: VehicleFile, channels: Channels) -> Stack:
     scenarios = file.read("scenario", dict[str, ScenarioTask])
     trajectories = file.read("trajectory", trajectory.Trajectories)
 
-    if loop.rate_hz % loop.guidance_rate_hz or 1_000_000 % loop.rate_hz:
+    guidance_rate_hz = loop.guidance_rate_hz or loop.rate_hz
+    if loop.rate_hz % guidance_rate_hz or 1_000_000 % loop.rate_hz:
         problem = "1,000,000 must divide by rate_hz, and rate_hz by guidance_rate_hz"
-        raise file.error("loop", f"{loop.rate_hz} and {loop.guidance_rate_hz} Hz do not fit: {problem}")
+        raise file.error("loop", f"{loop.rate_hz} and {guidance_rate_hz} Hz do not fit: {problem}")
     if gait:
         _check_gait(file, gait, actuators)
     _check_control(file, control, actuators, sensors)
@@ -158,7 +159,7 @@ def read(file: VehicleFile, channels: Channels) -> Stack:
     three = modes.read(file, actuators, gait, guidance is not None)
     return Stack(
         rate_hz=loop.rate_hz,
-        guidance_rate_hz=loop.guidance_rate_hz,
+        guidance_rate_hz=guidance_rate_hz,
         gait=gait,
         control=_lowered_control(control),
         estimate=estimate,

@@ -17,7 +17,7 @@ class LoopTable(Table, kw_only=True, frozen=True):
     """Rates of the loop and of guidance."""
 
     rate_hz: Annotated[int, Meta(ge=1, le=2000)]
-    guidance_rate_hz: Annotated[int, Meta(ge=1, le=1000)]
+    guidance_rate_hz: Annotated[int, Meta(ge=1, le=1000)] | None = None  # without it, rate_hz
 
 
 class _Gait(Table, tag_field="kind", kw_only=True, frozen=True):

@@ -16,10 +16,10 @@ BAD = {
     "a letter first": ("_YAW", "control.max_lead_m", 0.1, 2.0, "1 to 16 of A-Z"),
     "no such key": (
         "X",
-        "control.lash_m",
+        "control.max_led_m",
         0.1,
         2.0,
-        'no "control.lash_m" in this file; did you mean max_lead_m?',
+        'no "control.max_led_m" in this file; did you mean max_lead_m?',
     ),
     "no such row": ("X", "failsafe.moon.delay_s", 0.1, 2.0, 'no "failsafe.moon.delay_s"'),
     "of the plant": ("X", "plant.step_us", 0.1, 2.0, "is not in a table that may be tuned"),

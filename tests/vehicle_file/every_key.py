@@ -8,6 +8,7 @@ import hashlib
 import itertools
 import re
 import sys
+import time
 import types
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -42,9 +43,10 @@ REASONS = {
     "scenario.*.faults": "a run injects them",
     "scenario.*.set": "a run changes these keys",
     "scenario.*.world": "a run opens it",
-    "scenario.*.expected_speed_m_s": "a run's summary compares the measured speed with it",
-    "scenario.*.expected_turn_rate_deg_s": "a run's summary compares the measured turn rate with it",
-    "motor.*.rms_n": "`caudal thrust` writes how well the curve fits, and `caudal check` prints it",
+    "*.expected_speed_m_s": "a run's summary compares the measured speed with it",
+    "*.expected_turn_rate_deg_s": "a run's summary compares the measured turn rate with it",
+    "*.rms_n": "it documents the fit of `caudal thrust`",
+    "motor.*.polynomial": "motor.use chooses between polynomial and table",
 }
 ENOUGH = 3  # other values that change nothing make a key one that nothing reads
 
@@ -269,7 +271,11 @@ def looks(vehicle: Vehicle, path: Path) -> Iterator[Callable[[Vehicle], str]]:
     elif top == "world":
         yield lambda vehicle: plant_digest(vehicle, str(path[1]))
     else:
-        chosen = [str(path[1])] if top == "scenario" else list(vehicle.settings.scenarios)
+        chosen = (
+            [str(path[1])]
+            if top == "scenario"
+            else sorted(vehicle.settings.scenarios, key=costs(vehicle).get)
+        )
         for name in chosen:
             if top != "plant":
                 yield lambda vehicle, name=name: loop_digest(in_scenario(vehicle, name), name)
@@ -281,6 +287,33 @@ def looks(vehicle: Vehicle, path: Path) -> Iterator[Callable[[Vehicle], str]]:
             yield view_digest
         for name in vehicle.trials:
             yield lambda vehicle, name=name: trial_digest(vehicle, name)
+
+
+COSTS: dict[str, dict[str, float]] = {}  # seconds that the loop of a scenario takes to build, by file
+
+
+def costs(vehicle: Vehicle) -> dict[str, float]:
+    """Seconds by scenario: quick ones are tried first."""
+    label = vehicle.file.label
+    if label not in COSTS:
+        COSTS[label] = {}
+        for name in vehicle.settings.scenarios:
+            start_s = time.perf_counter()
+            loop_digest(in_scenario(vehicle, name), name)
+            COSTS[label][name] = time.perf_counter() - start_s
+    return COSTS[label]
+
+
+def representatives(name: str) -> list[Path]:
+    """One path of each pattern, in the scenario that is the quickest to build; those that take over a second are left to
+    `main`."""
+    file, vehicle = opened(name)
+    seconds = costs(vehicle)
+    paths = sorted(
+        keys_of(file.tables), key=lambda path: seconds[str(path[1])] if path[0] == "scenario" else 0.0
+    )
+    first = {pattern(path): path for path in reversed(paths)}
+    return [path for path in first.values() if path[0] != "scenario" or seconds[str(path[1])] < 1.0]
 
 
 def in_scenario(vehicle: Vehicle, scenario: str) -> Vehicle:
@@ -297,7 +330,7 @@ def world_of(vehicle: Vehicle, scenario: str) -> str:
 def reason_for(path: Path) -> str | None:
     """Why nothing is seen to change, where that is known."""
     wild = pattern(path)
-    return REASONS.get(wild) or REASONS.get(f"*.{wild.rpartition('.')[2]}")
+    return REASONS.get(wild) or REASONS.get(f"*.{wild.rpartition('.')[2]}") or REASONS.get(pattern(path[:3]))
 
 
 @cache

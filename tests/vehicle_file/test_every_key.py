@@ -4,16 +4,17 @@ import pytest
 
 from caudal.onboard import vehicles
 from tests.conftest import ROOT
-from tests.vehicle_file.every_key import keys_of, opened, pattern, reason_for, unread
+from tests.vehicle_file.every_key import reason_for, representatives, unread
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", vehicles.names())
 def test_another_value_of_each_kind_of_key_changes_something(name):
-    first = {pattern(path): path for path in reversed(list(keys_of(opened(name)[0].tables)))}
     known = {}
     problems = {
-        ".".join(map(str, path)): unread(name, path, known) for path in first.values() if not reason_for(path)
+        ".".join(map(str, path)): unread(name, path, known)
+        for path in representatives(name)
+        if not reason_for(path)
     }
     assert not {key: problem for key, problem in problems.items() if problem}
 
