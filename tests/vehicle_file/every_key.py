@@ -305,7 +305,7 @@ def costs(vehicle: Vehicle) -> dict[str, float]:
 
 
 def representatives(name: str) -> list[Path]:
-    """One path of each pattern, in the scenario that is the quickest to build; those that take over a second are left to
+    """One path of each pattern, in the scenario that is the quickest to build. Those above a second are left to
     `main`."""
     file, vehicle = opened(name)
     seconds = costs(vehicle)
