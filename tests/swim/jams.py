@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from caudal.hal.core.fixed_point import ONE
 from caudal.hal.sim import SimDriver
 from caudal.tools.config.vehicle import Vehicle, open_scenario, open_vehicle
+from caudal.tools.faults.device_faults import FaultyBody
 from caudal.tools.simulate.simulation import SimSession, Simulation
 
 JAM_S, FROM_S, UNTIL_S = 15.0, 30.0, 90.0
@@ -29,22 +30,19 @@ class Result(NamedTuple):
     marked: list[str]
 
 
-class Jammed:
+class Jammed(FaultyBody):
     """A body one of whose servos goes to an angle and stays there."""
 
     def __init__(self, body: Any, index: int) -> None:
-        self._body = body
+        super().__init__(body)
         self._index = index
         self.pulse_us: int | None = None
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._body, name)
-
     def write(self, outputs: list) -> None:
-        told = list(outputs)
+        changed = list(outputs)
         if self.pulse_us is not None:
-            told[self._index] = self.pulse_us
-        self._body.write(told)
+            changed[self._index] = self.pulse_us
+        super().write(changed)
 
 
 def track(model: str, *overrides: str) -> tuple[Vehicle, str, dict[str, Any]]:

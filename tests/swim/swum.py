@@ -16,7 +16,7 @@ def swum(name: str, scenario: str, seed: int, *overrides: str) -> dict[str, np.n
     body = simulation.instances[0].body
     rows = []
     simulation.arm()
-    for _ in range(round(vehicle.scenario(scenario)[1]["duration_s"] * 1e6 / simulation.period_us)):
+    for _ in range(round(vehicle.scenario(scenario)[1].duration_s * 1e6 / simulation.period_us)):
         simulation.step()
         rows.append(body.truth())
     assert simulation.fault is None

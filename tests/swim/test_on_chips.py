@@ -136,7 +136,7 @@ def test_faults_of_chips_are_for_chips_alone(capsys):
     assert main(["run", "fish", "--fault", "nack:imu@1"]) == 2
     assert "give --on emulated with it" in capsys.readouterr().err
     assert main(["run", "tests/vehicles/eel.toml", "--on", "emulated"]) == 2
-    assert "pi: there is no such table" in capsys.readouterr().err
+    assert "pi: the table is missing" in capsys.readouterr().err
 
 
 # Exits. The PCA9685's registers are in a file, as power would keep them.
