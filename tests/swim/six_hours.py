@@ -14,9 +14,9 @@ from pathlib import Path
 
 from caudal.onboard.log.reader import Log
 from caudal.onboard.log.recorder import Recorder
-from caudal.onboard.run.replay import NEEDED, replay
-from caudal.tools.config.from_log import recorded_settings
+from caudal.onboard.run.replay import NEEDED
 from caudal.tools.config.vehicle import open_scenario
+from caudal.tools.simulate.library import replay
 from caudal.tools.simulate.simulation import Simulation
 
 SETTLED_S = 600.0
@@ -81,8 +81,7 @@ def main() -> None:
     swum = swim(vehicle, scenario, hours, log)
     print(swum, f"{time.monotonic() - began_s:.0f} s", flush=True)
     print(f"{log}: {log.stat().st_size / 1e6:.0f} MB", flush=True)
-    recorded = Log(log, only=NEEDED)
-    result = replay(recorded, recorded_settings(recorded))
+    result = replay(Log(log, only=NEEDED))
     print(result, f"{time.monotonic() - began_s:.0f} s")
     raise SystemExit(exit_code(swum, result["identical"]))
 
