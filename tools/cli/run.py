@@ -59,8 +59,6 @@ def run(args: argparse.Namespace) -> int:
         raise output.UsageError(
             "--arm-after is for --on pi and --mavlink; elsewhere vehicles arm at the start"
         )
-    if args.mavlink and args.on.startswith("hil:"):
-        raise output.UsageError("--mavlink is for runs on sim, emulated and pi; leave it out with --on hil")
     check_options(args)
     if args.on == "pi":
         return _on_vehicle(args)
