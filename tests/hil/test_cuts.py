@@ -4,8 +4,10 @@ import socket
 import threading
 
 import pytest
+from msgspec.structs import replace
 
 from caudal.onboard.log.reader import Log
+from caudal.tools.config.vehicle import open_vehicle
 from caudal.tools.hil.remote_vehicle import LINK_TIMEOUT_TICKS
 from caudal.tools.hil.slew_back import Ramp
 from tests.hil.cuts import LENGTHS_S, Cutter
@@ -51,11 +53,12 @@ def test_a_loop_whose_answers_are_lost_is_not_ahead_of_the_servos_when_they_come
     assert half_cut.outputs[-1] == whole.outputs[100]  # the very next step of its motion
 
 
-def test_a_ramp_leads_servos_to_where_they_are_wanted_and_leaves_other_outputs_alone():
-    servo = {"map": "servo", "slew_rad_s": 10.0, "us_per_rad": 600.0}
-    ramp = Ramp([servo, {"map": "valve"}], rate_hz=100)
+def test_ramp_leads_servos_to_their_setpoints_and_leaves_other_outputs_alone():
+    servo = replace(open_vehicle("fish").settings.actuators[0], slew_rad_s=10.0, us_per_rad=600)
+    valve = next(one for one in open_vehicle("hybrid").settings.actuators if one.map == "valve")
+    ramp = Ramp([servo, valve], rate_hz=100)
     assert ramp.step([1500, 0]) == [1500, 0]
-    assert ramp.step([1600, 7]) == [1600, 7]  # no gap: the gate has seen to it
+    assert ramp.step([1600, 7]) == [1600, 7]  # no gap: the output limiter keeps the slew rate
     ramp.start()
     assert ramp.step([0, 0]) == [0, 0]  # off is off at once
     assert [ramp.step([1400, 900])[0] for _ in range(5)] == [1540, 1480, 1420, 1400, 1400]

@@ -181,7 +181,6 @@ def test_port_in_use_and_missing_device_get_a_message():
     ("words", "says"),
     [
         (["--mavlink-key", "key"], "give an ADDRESS with it"),
-        (["--on", "hil:pty", "--mavlink", "udp:1"], "leave it out with --on hil"),
         (["--mavlink", "udp:1", "--mavlink-origin", "91,0"], "is no position in degrees"),
         (["--mavlink", "udp:1", "--mavlink-key", "no-such-key"], "cannot read the key no-such-key"),
         (["--arm-after", "1"], "--arm-after is for --on pi and --mavlink"),
