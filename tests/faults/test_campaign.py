@@ -142,7 +142,7 @@ PLANTED = {
     "safe": (failsafe.FailsafeRule, "step", never, ["bus"]),
     "rules": (failsafe.FailsafeRule, "step", forgets_the_latch, ["nan"]),
     "alive": (Loop, "fail", lambda loop, reason: setattr(loop, "fault", reason), ["exception"]),
-    "recorded": (TickLog, "_note_changes", lambda box, time_ns: None, ["bus"]),
+    "recorded": (TickLog, "_record_changes", lambda box, time_ns: None, ["bus"]),
 }
 
 
